@@ -1,0 +1,5 @@
+//! Kiln bakes cloth animation offline.
+
+pub mod math;
+pub mod mesh;
+pub mod scene;

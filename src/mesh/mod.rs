@@ -1,0 +1,3 @@
+//! Meshes: as the artist made them, and as the simulation sees them.
+
+pub mod surface;

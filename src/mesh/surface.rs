@@ -1,0 +1,67 @@
+//! A polygon mesh exactly as it stands in the artist's file: order, polygons, UVs, groups and materials are kept.
+
+use crate::math::Vec3;
+
+/// One corner of a polygon; indices into the mesh's own arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Corner {
+    /// Into `positions`.
+    pub position: u32,
+    /// Into `uvs`.
+    pub uv: Option<u32>,
+    /// Into `normals`.
+    pub normal: Option<u32>,
+}
+
+/// A named set of faces (`g` in OBJ).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// As written in the file.
+    pub name: String,
+    /// Face numbers, ascending.
+    pub faces: Vec<u32>,
+}
+
+/// A run of faces that share a material; `first_face` up to the next run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MaterialRun {
+    /// Where the run starts.
+    pub first_face: u32,
+    /// As written in the file.
+    pub name: String,
+}
+
+/// A polygon mesh as imported. Nothing in it is ever reordered.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PolyMesh {
+    /// Name of the object in the file; empty where the file has none.
+    pub name: String,
+    /// Vertex positions in the order of the file.
+    pub positions: Vec<Vec3>,
+    /// Texture coordinates in the order of the file.
+    pub uvs: Vec<[f64; 2]>,
+    /// Normals in the order of the file.
+    pub normals: Vec<Vec3>,
+    /// All corners, face after face.
+    pub corners: Vec<Corner>,
+    /// Where each face starts in `corners`, and one more entry for the end.
+    pub face_starts: Vec<u32>,
+    /// Named groups of faces.
+    pub groups: Vec<Group>,
+    /// Materials along the faces, ascending by `first_face`.
+    pub materials: Vec<MaterialRun>,
+    /// The material library that the file names.
+    pub material_library: Option<String>,
+}
+
+impl PolyMesh {
+    /// How many polygons there are.
+    pub fn face_count(&self) -> usize {
+        self.face_starts.len().saturating_sub(1)
+    }
+
+    /// The corners of one polygon.
+    pub fn face(&self, face: usize) -> &[Corner] {
+        &self.corners[self.face_starts[face] as usize..self.face_starts[face + 1] as usize]
+    }
+}

@@ -1,0 +1,376 @@
+//! The resolved scene: validated, every default filled in, lengths in metres, Y up. Nothing below `scene` sees anything else.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::math::Vec3;
+use crate::math::curve::Curve;
+use crate::math::motion::Motion;
+
+/// Frames per second as a fraction, so that time comes from integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct FrameRate {
+    /// `24000` in `24000/1001`.
+    pub numerator: u32,
+    /// `1001` in `24000/1001`.
+    pub denominator: u32,
+}
+
+impl FrameRate {
+    /// Length of a frame [s].
+    pub fn frame_seconds(self) -> f64 {
+        f64::from(self.denominator) / f64::from(self.numerator)
+    }
+
+    /// Frames per second.
+    pub fn fps(self) -> f64 {
+        f64::from(self.numerator) / f64::from(self.denominator)
+    }
+}
+
+/// How many steps a frame is cut into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Substeps {
+    /// By the rule in `solver::substeps`.
+    Auto,
+    /// Always this many.
+    Fixed(u32),
+}
+
+/// Moving air.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Wind {
+    /// Where it blows to; not zero, any length.
+    pub direction: Curve<Vec3>,
+    /// Mean speed [m/s].
+    pub speed: Curve<f64>,
+    /// Slow swelling of the speed, as a fraction of it.
+    pub gust: Curve<f64>,
+    /// Fast local variation, as a fraction of the speed.
+    pub turbulence: Curve<f64>,
+    /// Another seed, another weather.
+    pub seed: u64,
+}
+
+/// Which axis of a file points up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum UpAxis {
+    /// As in glTF, Maya and Houdini.
+    #[default]
+    Y,
+    /// As in Blender and 3ds Max.
+    Z,
+}
+
+/// A unit of length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Unit {
+    /// Metres.
+    #[default]
+    #[serde(rename = "m")]
+    Metre,
+    /// Centimetres.
+    #[serde(rename = "cm")]
+    Centimetre,
+    /// Millimetres.
+    #[serde(rename = "mm")]
+    Millimetre,
+    /// Inches.
+    #[serde(rename = "in")]
+    Inch,
+    /// Feet.
+    #[serde(rename = "ft")]
+    Foot,
+}
+
+impl Unit {
+    /// Length of the unit [m].
+    pub fn metres(self) -> f64 {
+        match self {
+            Unit::Metre => 1.0,
+            Unit::Centimetre => 0.01,
+            Unit::Millimetre => 0.001,
+            Unit::Inch => 0.0254,
+            Unit::Foot => 0.3048,
+        }
+    }
+}
+
+/// Where the vertices of an object come from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MeshSource {
+    /// A mesh file.
+    File {
+        /// As written in the scene file.
+        typed: String,
+        /// Where it is on this machine (relative paths start at the scene file).
+        #[serde(skip)]
+        path: PathBuf,
+        /// Which object or group of the file.
+        object: Option<String>,
+    },
+    /// A flat rectangle in the xz-plane, centred on the origin, made of triangles with alternating diagonals.
+    Sheet {
+        /// Vertices along x and along z.
+        vertices: [u32; 2],
+        /// Extent along x and along z [m].
+        size: [f64; 2],
+    },
+    /// A flat disc in the xz-plane, centred on the origin, made of rings.
+    Disc {
+        /// Radius [m].
+        radius: f64,
+        /// Vertices inside the rim.
+        inner: u32,
+        /// Vertices on the rim.
+        rim: u32,
+    },
+}
+
+/// How file coordinates become world coordinates: axis, scale, then turn, then shift.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Placement {
+    /// Which axis of the file points up.
+    pub up: UpAxis,
+    /// Metres per file unit, times the user's scale.
+    pub scale: f64,
+    /// Angles about x, then y, then z [degrees].
+    pub rotate: Vec3,
+    /// Shift [m].
+    pub translate: Vec3,
+}
+
+/// What a cloth is made of.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Fabric {
+    /// Mass per area [kg/m²].
+    pub density: f64,
+    /// Bending stiffness [N m].
+    pub bend: f64,
+    /// How long bending resists its own rate: the time constant of bending damping [s].
+    pub damping: f64,
+    /// Coulomb coefficient against colliders.
+    pub friction: f64,
+    /// Distance that the cloth keeps from what it touches [m].
+    pub thickness: f64,
+    /// Largest relative stretch of the constraints.
+    pub max_stretch: f64,
+}
+
+/// Which vertices a pin takes, in the numbering and coordinates of the mesh file unless said otherwise.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PinSelection {
+    /// Vertex numbers of the file, counted from 0.
+    Vertices(Vec<u32>),
+    /// All vertices of a named group.
+    Group(String),
+    /// All vertices in a box, world coordinates [m].
+    Box {
+        /// Lowest corner.
+        min: Vec3,
+        /// Highest corner.
+        max: Vec3,
+    },
+    /// All vertices in a sphere, world coordinates [m].
+    Sphere {
+        /// Its middle.
+        center: Vec3,
+        /// Its radius.
+        radius: f64,
+    },
+    /// A boundary loop, by number; loop 0 is the longest, ties by lowest vertex.
+    Boundary(u32),
+}
+
+/// Vertices held in place or led by a motion.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Pin {
+    /// Which vertices.
+    pub select: PinSelection,
+    /// What they follow.
+    pub motion: Motion,
+}
+
+/// A piece of cloth.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cloth {
+    /// Unique among all objects.
+    pub name: String,
+    /// Its mesh.
+    pub mesh: MeshSource,
+    /// From file to world.
+    pub placement: Placement,
+    /// Its material.
+    pub fabric: Fabric,
+    /// Held vertices.
+    pub pins: Vec<Pin>,
+}
+
+/// The form of a collider, before its motion.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Shape {
+    /// Everything below a plane is solid.
+    Plane {
+        /// A point of the plane [m].
+        point: Vec3,
+        /// Outwards, unit length.
+        normal: Vec3,
+    },
+    /// A ball.
+    Sphere {
+        /// Its middle [m].
+        center: Vec3,
+        /// Its radius [m].
+        radius: f64,
+    },
+    /// An axis-aligned box (turn it with the motion).
+    Box {
+        /// Its middle [m].
+        center: Vec3,
+        /// Its three edge lengths [m].
+        size: Vec3,
+    },
+    /// A cylinder with half balls at both ends.
+    Capsule {
+        /// Middle of one ball [m].
+        from: Vec3,
+        /// Middle of the other [m].
+        to: Vec3,
+        /// Its radius [m].
+        radius: f64,
+    },
+    /// A cylinder with flat ends.
+    Cylinder {
+        /// Middle of one end [m].
+        from: Vec3,
+        /// Middle of the other [m].
+        to: Vec3,
+        /// Its radius [m].
+        radius: f64,
+    },
+    /// A triangle mesh.
+    Mesh {
+        /// Where it comes from.
+        mesh: MeshSource,
+        /// From file to world.
+        placement: Placement,
+    },
+}
+
+/// Something that cloth cannot enter.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Collider {
+    /// Unique among all objects.
+    pub name: String,
+    /// Its form.
+    pub shape: Shape,
+    /// How it moves.
+    pub motion: Motion,
+    /// Coulomb coefficient; a pair uses the geometric mean of both sides.
+    pub friction: Curve<f64>,
+    /// Added to the cloth's own thickness [m].
+    pub thickness: f64,
+}
+
+/// A cache format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// Point cache 2 (3ds Max, Blender): one file an object.
+    Pc2,
+    /// Motion designer (LightWave, Houdini, Blender): one file an object.
+    Mdd,
+    /// One OBJ file a frame.
+    Obj,
+}
+
+impl Format {
+    /// All of them, in the order of the documentation.
+    pub const ALL: [Format; 3] = [Format::Pc2, Format::Mdd, Format::Obj];
+
+    /// Its name in scene files, and its file name extension.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Pc2 => "pc2",
+            Format::Mdd => "mdd",
+            Format::Obj => "obj",
+        }
+    }
+}
+
+/// Which coordinates are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Space {
+    /// World coordinates.
+    #[default]
+    World,
+    /// The object's own: the transform of its scene entry taken out again.
+    Local,
+}
+
+/// What is written, and how.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Output {
+    /// Caches to make after the bake.
+    pub formats: Vec<Format>,
+    /// Unit of the written coordinates.
+    pub unit: Unit,
+    /// Up axis of the written coordinates.
+    pub up: UpAxis,
+    /// File name of a cache without its extension: see `cache::pattern`.
+    pub pattern: String,
+    /// World or local.
+    pub space: Space,
+}
+
+/// Limits that decide between exit codes 0 and 5.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Gates {
+    /// On the constraints' relative stretch.
+    pub max_stretch: Option<f64>,
+    /// On the relative stretch of the written mesh's edges.
+    pub max_edge_stretch: Option<f64>,
+    /// On the depth of a written vertex below a collider's surface [m].
+    pub max_penetration: Option<f64>,
+}
+
+/// Everything a bake needs to know except the meshes themselves.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Scene {
+    /// Also the job's default folder.
+    pub name: String,
+    /// Frames per second.
+    pub fps: FrameRate,
+    /// First simulated frame: the state before any step (after the pre-roll).
+    pub first_frame: i64,
+    /// Last simulated frame.
+    pub last_frame: i64,
+    /// The frames that are written, ascending, all within the range.
+    pub written_frames: Vec<i64>,
+    /// Frames simulated before the first one, colliders and pins held at the first frame.
+    pub preroll: u32,
+    /// Steps a frame.
+    pub substeps: Substeps,
+    /// [m/s²]
+    pub gravity: Curve<Vec3>,
+    /// Moving air.
+    pub wind: Wind,
+    /// Drag coefficient of a face against air of 1.2 kg/m³; 0 is vacuum.
+    pub drag: Curve<f64>,
+    /// Cloths in the order of the file.
+    pub cloths: Vec<Cloth>,
+    /// Colliders in the order of the file.
+    pub colliders: Vec<Collider>,
+    /// What is written.
+    pub output: Output,
+    /// When a finished bake is not good enough.
+    pub gates: Gates,
+}
