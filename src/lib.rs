@@ -1,5 +1,9 @@
 //! Kiln bakes cloth animation offline.
 
+pub mod algorithms;
+pub mod import;
 pub mod math;
 pub mod mesh;
+pub mod model;
 pub mod scene;
+pub mod solver;

@@ -3,6 +3,8 @@
 
 pub mod curve;
 pub mod motion;
+pub mod noise;
+pub mod sparse_cholesky;
 pub mod sums;
 
 /// A point or vector in space.

@@ -1,3 +1,10 @@
 //! Meshes: as the artist made them, and as the simulation sees them.
 
+pub mod bvh;
+pub mod closest;
+pub mod generate;
+pub mod measures;
+pub mod simulation_mesh;
 pub mod surface;
+pub mod topology;
+pub mod triangulate;

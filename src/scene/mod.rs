@@ -5,3 +5,15 @@ pub mod problem;
 pub mod scene;
 
 pub use scene::*;
+
+use problem::KeyPath;
+
+/// Path of the n-th cloth in the scene file.
+pub fn cloth_path(number: usize) -> KeyPath {
+    KeyPath::default().key("cloth").index(number)
+}
+
+/// Path of the n-th collider in the scene file.
+pub fn collider_path(number: usize) -> KeyPath {
+    KeyPath::default().key("collider").index(number)
+}

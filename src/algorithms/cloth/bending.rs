@@ -1,0 +1,138 @@
+//! Resistance to bending on the midpoint particles.
+//!
+//! Based on: [Bender14 §4.3.5.1]; Wardetzky et al. 2007 (isometric quadratic bending on Crouzeix-Raviart elements)
+//! Idea:     each triangle's three midpoints fix its plane; across an edge, the two conormal derivatives add up to zero when the
+//!           pair is flat: `K x = -|e| (n0 + n1)`, energy `k/2 * 3/(A0 + A1) |K x|²`. All coefficients are constant.
+//! Deviates: measured on each triangle's own corners, so that it also ties triangles which the averaged vertices cannot see;
+//!           and the jump of the derivative along the edge is penalised with the same stiffness (it is zero on a continuous
+//!           surface, so it resists gaps between triangles, not bending).
+//! Test:     tests/algorithms/bending.rs
+
+use crate::math::Vec3;
+use crate::mesh::measures::triangle_area;
+use crate::mesh::topology::Topology;
+
+/// One linear measure of five particles and its weight.
+#[derive(Clone, Copy, Debug)]
+pub struct BendRow {
+    /// The shared midpoint, then two of each triangle.
+    pub particles: [u32; 5],
+    /// The coefficient of each; they sum to zero.
+    pub coefficients: [f64; 5],
+    /// `3 / (A0 + A1)` [1/m²]
+    pub weight: f64,
+}
+
+impl BendRow {
+    /// `K x`
+    #[inline(always)]
+    pub fn measure(&self, x: &[Vec3]) -> Vec3 {
+        (0..5).fold(Vec3::zeros(), |sum, i| sum + x[self.particles[i] as usize] * self.coefficients[i])
+    }
+}
+
+/// All bending of a cloth, for a stiffness of 1 N m.
+#[derive(Clone, Debug, Default)]
+pub struct Bending {
+    /// Two rows an inner edge: across it and along it.
+    pub rows: Vec<BendRow>,
+    /// Per particle: where its entries start in `gather`.
+    starts: Vec<u32>,
+    /// `(row, coefficient * weight)` of each particle's entries.
+    gather: Vec<(u32, f64)>,
+}
+
+impl Bending {
+    /// Build from the mesh at rest. Where more than two triangles meet in an edge, consecutive ones are tied.
+    pub fn build(positions: &[Vec3], triangles: &[[u32; 3]], topology: &Topology) -> Self {
+        let mut rows = Vec::new();
+        for (edge, meeting) in topology.edge_triangles.iter().enumerate() {
+            for pair in meeting.windows(2) {
+                let sides = [pair[0], pair[1]].map(|t| Side::new(t as usize, edge as u32, positions, triangles, topology));
+                let weight = 3.0 / (sides[0].area + sides[1].area);
+                let [p, q] = sides;
+                let particles = [edge as u32, p.beside[0], p.beside[1], q.beside[0], q.beside[1]];
+                // K of a triangle on its own midpoints: 2 ((c0 + c1) m_e - c1 m_0 - c0 m_1), with c the cotangents at the
+                // edge's ends and m_i the midpoint opposite to end i.
+                let across = [
+                    2.0 * (p.cotangents[0] + p.cotangents[1] + q.cotangents[0] + q.cotangents[1]),
+                    -2.0 * p.cotangents[1],
+                    -2.0 * p.cotangents[0],
+                    -2.0 * q.cotangents[1],
+                    -2.0 * q.cotangents[0],
+                ];
+                // The edge vector as each triangle sees it: 2 (m_0 - m_1).
+                let along = [0.0, 2.0, -2.0, -2.0, 2.0];
+                rows.extend([across, along].map(|coefficients| BendRow { particles, coefficients, weight }));
+            }
+        }
+        let mut entries: Vec<Vec<(u32, f64)>> = vec![Vec::new(); topology.edges.len()];
+        for (number, row) in rows.iter().enumerate() {
+            for (particle, coefficient) in row.particles.iter().zip(row.coefficients) {
+                if coefficient != 0.0 {
+                    entries[*particle as usize].push((number as u32, coefficient * row.weight));
+                }
+            }
+        }
+        let mut starts = vec![0];
+        let mut gather = Vec::new();
+        for particle in entries {
+            gather.extend(particle);
+            starts.push(gather.len() as u32);
+        }
+        Bending { rows, starts, gather }
+    }
+
+    /// `(Q x)_i` from the measured rows: the force on a particle is the negative of it times the stiffness.
+    #[inline(always)]
+    pub fn gradient(&self, particle: usize, measured: &[Vec3]) -> Vec3 {
+        self.gather[self.starts[particle] as usize..self.starts[particle + 1] as usize]
+            .iter()
+            .fold(Vec3::zeros(), |sum, &(row, coefficient)| sum + measured[row as usize] * coefficient)
+    }
+
+    /// An upper bound of the largest eigenvalue of `W Q` (Gershgorin): the square of the highest frequency for 1 N m.
+    pub fn frequency_bound_squared(&self, k: &[f64]) -> f64 {
+        (0..k.len())
+            .map(|particle| {
+                let range = self.starts[particle] as usize..self.starts[particle + 1] as usize;
+                let row_sum: f64 = self.gather[range]
+                    .iter()
+                    .map(|&(row, coefficient)| {
+                        let row = &self.rows[row as usize];
+                        coefficient.abs() * row.coefficients.iter().map(|c| c.abs()).sum::<f64>()
+                    })
+                    .sum();
+                k[particle] * row_sum
+            })
+            .fold(0.0, f64::max)
+    }
+}
+
+/// One triangle at an edge.
+struct Side {
+    area: f64,
+    /// Cotangents of the angles at the edge's two ends.
+    cotangents: [f64; 2],
+    /// The midpoints opposite to the edge's first and second end.
+    beside: [u32; 2],
+}
+
+impl Side {
+    fn new(triangle: usize, edge: u32, positions: &[Vec3], triangles: &[[u32; 3]], topology: &Topology) -> Self {
+        let corners = triangles[triangle];
+        let ends = topology.edges[edge as usize];
+        let corner_of = |vertex: u32| corners.iter().position(|&c| c == vertex).unwrap_or_default();
+        let at = ends.map(corner_of);
+        let point = |k: usize| positions[corners[k] as usize];
+        let cotangent = |k: usize| {
+            let (a, b) = (point((k + 1) % 3) - point(k), point((k + 2) % 3) - point(k));
+            a.dot(&b) / a.cross(&b).norm()
+        };
+        Side {
+            area: triangle_area(corners.map(|v| positions[v as usize])),
+            cotangents: at.map(cotangent),
+            beside: at.map(|k| topology.triangle_edges[triangle][k]),
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Contact between cloth and colliders.
+
+pub mod resting;
+pub mod signed_distance;

@@ -1,0 +1,65 @@
+//! One touching point: it does not sink in, and it slides only against friction.
+//!
+//! Based on: [Bender14 §3.4, §4.3.6] (Kollision und bleibender Kontakt mit Reibung), look-ahead as in 2.3
+//! Idea:     the plane is frozen for the step; normal and tangential impulses are summed over all sweeps and the *sum* is kept
+//!           within Coulomb's cone, so that sticking and sliding are exact whatever the number of sweeps.
+//! Test:     tests/algorithms/resting.rs
+
+use crate::math::Vec3;
+
+/// A contact of one point during one step. Impulses are per unit mass times the step: lengths [m].
+#[derive(Clone, Copy, Debug)]
+pub struct Resting {
+    /// Out of the body.
+    pub normal: Vec3,
+    /// The point's look-ahead position when the plane was frozen.
+    pub seen_at: Vec3,
+    /// Its distance from the thick surface then; negative when inside.
+    pub gap: f64,
+    /// Where it would be if it moved with the surface.
+    pub carried_to: Vec3,
+    /// Coulomb coefficient.
+    pub friction: f64,
+    /// Sum of normal corrections so far, never negative.
+    pub pressed: f64,
+    /// Sum of tangential corrections so far.
+    pub held: Vec3,
+}
+
+impl Resting {
+    /// The displacement that a point at look-ahead position `y` still needs [m].
+    #[inline]
+    pub fn correct_position(&mut self, y: Vec3) -> Vec3 {
+        let gap = self.gap + (y - self.seen_at).dot(&self.normal);
+        let pressed = (self.pressed - gap).max(0.0);
+        let push = pressed - self.pressed;
+        self.pressed = pressed;
+        let slip = y - self.carried_to;
+        self.normal * push + self.hold(slip - self.normal * slip.dot(&self.normal))
+    }
+
+    /// The velocity change that a point with velocity `v` against the surface still needs [m/s]; only where the position pass
+    /// pressed. The speed at which a sunken point was pushed out is taken away again, so nothing jumps.
+    #[inline]
+    pub fn correct_velocity(&mut self, v: Vec3, h: f64) -> Vec3 {
+        if self.pressed <= 0.0 {
+            return Vec3::zeros();
+        }
+        let normal_speed = v.dot(&self.normal);
+        self.pressed = (self.pressed - normal_speed * h).max(f64::MIN_POSITIVE);
+        let slip = v - self.normal * normal_speed;
+        self.hold(slip * h) / h - self.normal * normal_speed
+    }
+
+    /// Oppose a tangential displacement as far as the cone allows.
+    #[inline]
+    fn hold(&mut self, slip: Vec3) -> Vec3 {
+        let wanted = self.held - slip;
+        let limit = self.friction * self.pressed;
+        let length = wanted.norm();
+        let held = if length > limit { wanted * (limit / length) } else { wanted };
+        let change = held - self.held;
+        self.held = held;
+        change
+    }
+}

@@ -1,0 +1,162 @@
+//! How far a point is from a collider's surface, and which way is out.
+//!
+//! Idea:     primitives in closed form; meshes by the nearest triangle. On a closed mesh the sign comes from the angle-weighted
+//!           normal of the nearest face, edge or corner (Bærentzen and Aanæs 2005), which is right everywhere; an open mesh has
+//!           no inside and pushes away from whichever side the point is on.
+//! Test:     tests/algorithms/signed_distance.rs
+
+use crate::math::Vec3;
+use crate::mesh::bvh::Bvh;
+use crate::mesh::closest::{Feature, closest_on_triangle};
+use crate::mesh::topology::Topology;
+
+/// A point's nearest place on a surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Nearest {
+    /// Negative inside [m].
+    pub distance: f64,
+    /// Out of the body, unit length.
+    pub normal: Vec3,
+}
+
+/// `v` at unit length, or `fallback` where it has no direction.
+fn direction(v: Vec3, fallback: Vec3) -> Vec3 {
+    let length = v.norm();
+    if length > 1e-12 { v / length } else { fallback }
+}
+
+/// Everything below a plane is inside.
+pub fn plane(p: Vec3, point: Vec3, normal: Vec3) -> Nearest {
+    Nearest { distance: (p - point).dot(&normal), normal }
+}
+
+/// A ball.
+pub fn sphere(p: Vec3, center: Vec3, radius: f64) -> Nearest {
+    Nearest { distance: (p - center).norm() - radius, normal: direction(p - center, Vec3::y()) }
+}
+
+/// A ball swept along a segment.
+pub fn capsule(p: Vec3, from: Vec3, to: Vec3, radius: f64) -> Nearest {
+    let axis = to - from;
+    let t = if axis.norm_squared() > 0.0 { (p - from).dot(&axis) / axis.norm_squared() } else { 0.0 };
+    sphere(p, from + axis * t.clamp(0.0, 1.0), radius)
+}
+
+/// An axis-aligned box.
+pub fn cuboid(p: Vec3, center: Vec3, size: Vec3) -> Nearest {
+    let local = p - center;
+    let excess = local.abs() - size * 0.5;
+    let sign = local.map(|x| if x < 0.0 { -1.0 } else { 1.0 });
+    let outside = excess.sup(&Vec3::zeros());
+    if outside.norm_squared() > 0.0 {
+        let normal = direction(outside.component_mul(&sign), Vec3::y());
+        return Nearest { distance: outside.norm(), normal };
+    }
+    let axis = excess.imax();
+    let mut normal = Vec3::zeros();
+    normal[axis] = sign[axis];
+    Nearest { distance: excess[axis], normal }
+}
+
+/// A cylinder with flat ends.
+pub fn cylinder(p: Vec3, from: Vec3, to: Vec3, radius: f64) -> Nearest {
+    let half_length = 0.5 * (to - from).norm();
+    let axis = direction(to - from, Vec3::y());
+    let local = p - (from + to) * 0.5;
+    let along = local.dot(&axis);
+    let across = local - axis * along;
+    let across_length = across.norm();
+    // Any direction across will do on the axis itself.
+    let radial = direction(across, direction(axis.cross(&Vec3::x()), axis.cross(&Vec3::z())));
+    let end = if along < 0.0 { -axis } else { axis };
+    let (beyond_end, beyond_side) = (along.abs() - half_length, across_length - radius);
+    if beyond_end > 0.0 && beyond_side > 0.0 {
+        let distance = beyond_end.hypot(beyond_side);
+        return Nearest { distance, normal: (end * beyond_end + radial * beyond_side) / distance };
+    }
+    if beyond_end > beyond_side {
+        Nearest { distance: beyond_end, normal: end }
+    } else {
+        Nearest { distance: beyond_side, normal: radial }
+    }
+}
+
+/// A triangle mesh with what it takes to tell inside from outside.
+#[derive(Clone, Debug)]
+pub struct MeshSurface {
+    positions: Vec<Vec3>,
+    triangles: Vec<[u32; 3]>,
+    triangle_edges: Vec<[u32; 3]>,
+    bvh: Bvh,
+    face_normals: Vec<Vec3>,
+    edge_normals: Vec<Vec3>,
+    corner_normals: Vec<Vec3>,
+    closed: bool,
+}
+
+impl MeshSurface {
+    /// From triangles that have area.
+    pub fn build(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Self {
+        let topology = Topology::build(&triangles);
+        let closed = topology.edge_triangles.iter().all(|triangles| triangles.len() == 2);
+        let bvh = Bvh::build(&positions, &triangles);
+        let points = |t: &[u32; 3]| t.map(|v| positions[v as usize]);
+        let face_normals: Vec<Vec3> = triangles
+            .iter()
+            .map(|t| {
+                let [a, b, c] = points(t);
+                direction((b - a).cross(&(c - a)), Vec3::y())
+            })
+            .collect();
+        let mut edge_normals = vec![Vec3::zeros(); topology.edges.len()];
+        let mut corner_normals = vec![Vec3::zeros(); positions.len()];
+        for (t, normal) in face_normals.iter().enumerate() {
+            let corners = points(&triangles[t]);
+            for k in 0..3 {
+                edge_normals[topology.triangle_edges[t][k] as usize] += normal;
+                let (u, v) = (corners[(k + 1) % 3] - corners[k], corners[(k + 2) % 3] - corners[k]);
+                corner_normals[triangles[t][k] as usize] += normal * u.angle(&v);
+            }
+        }
+        let triangle_edges = topology.triangle_edges;
+        MeshSurface { positions, triangles, triangle_edges, bvh, face_normals, edge_normals, corner_normals, closed }
+    }
+
+    /// Whether every edge has two triangles.
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// The vertices, for bounds and pictures.
+    pub fn positions(&self) -> &[Vec3] {
+        &self.positions
+    }
+
+    /// The nearest place within `reach`, if there is one. Equal distances are decided by the lower triangle number.
+    pub fn nearest(&self, p: Vec3, reach: f64) -> Option<Nearest> {
+        let mut best: Option<(f64, u32, Vec3, Feature)> = None;
+        self.bvh.near(p, reach * reach, |triangle| {
+            let (q, feature) = closest_on_triangle(p, self.triangles[triangle as usize].map(|v| self.positions[v as usize]));
+            let distance = (p - q).norm_squared();
+            let nearer = best.is_none_or(|(least, number, ..)| distance < least || (distance == least && triangle < number));
+            if distance <= reach * reach && nearer {
+                best = Some((distance, triangle, q, feature));
+            }
+            best.map_or(reach * reach, |(least, ..)| least)
+        });
+        let (distance_squared, triangle, q, feature) = best?;
+        let t = triangle as usize;
+        let feature_normal = match feature {
+            Feature::Face => self.face_normals[t],
+            Feature::Edge(k) => self.edge_normals[self.triangle_edges[t][k as usize] as usize],
+            Feature::Corner(k) => self.corner_normals[self.triangles[t][k as usize] as usize],
+        };
+        let distance = distance_squared.sqrt();
+        let inside = self.closed && (p - q).dot(&feature_normal) < 0.0;
+        let outwards = if inside { q - p } else { p - q };
+        Some(Nearest {
+            distance: if inside { -distance } else { distance },
+            normal: direction(outwards, direction(feature_normal, self.face_normals[t])),
+        })
+    }
+}

@@ -1,0 +1,18 @@
+//! The methods, as pure mathematics: no state of their own, no threads, no files.
+//!
+//! "Bender14" is J. Bender's habilitation thesis on impulse-based simulation, whose sections and symbols are used throughout.
+//!
+//! | section | method | file | test |
+//! |---|---|---|---|
+//! | 4.2.1 | distance constraint, position and velocity | `cloth/distance` | `tests/algorithms/distance` |
+//! | 4.3.5 | midpoint model of a triangle mesh | `cloth/nonconforming` | `tests/algorithms/nonconforming` |
+//! | 4.3.5 | vertices from midpoints, weighted return | `cloth/conforming_map` | `tests/algorithms/conforming_map` |
+//! | 4.3.5 | isometric bending | `cloth/bending` | `tests/algorithms/bending` |
+//! | - | wind and drag | `cloth/air` | `tests/algorithms/air` |
+//! | 3.4, 4.3.6 | resting contact with friction | `contact/resting` | `tests/algorithms/resting` |
+//! | - | distance to colliders | `contact/signed_distance` | `tests/algorithms/signed_distance` |
+//! | 5.2 | independent groups | `parallel/independent_groups` | `tests/algorithms/independent_groups` |
+
+pub mod cloth;
+pub mod contact;
+pub mod parallel;

@@ -1,0 +1,3 @@
+//! What can be worked on at the same time.
+
+pub mod independent_groups;

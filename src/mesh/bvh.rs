@@ -1,0 +1,130 @@
+//! Boxes around triangles, in a tree that is built once and refitted when the triangles move.
+
+use crate::math::Vec3;
+
+/// Triangles in a leaf: small enough that a query tests few, large enough that the tree stays shallow.
+const LEAF_SIZE: usize = 4;
+
+/// An axis-aligned box.
+#[derive(Clone, Copy, Debug)]
+pub struct Aabb {
+    /// Lowest corner.
+    pub low: Vec3,
+    /// Highest corner.
+    pub high: Vec3,
+}
+
+impl Aabb {
+    /// The box that holds nothing.
+    fn empty() -> Self {
+        Aabb { low: Vec3::repeat(f64::INFINITY), high: Vec3::repeat(f64::NEG_INFINITY) }
+    }
+
+    fn join(self, other: Aabb) -> Aabb {
+        Aabb { low: self.low.inf(&other.low), high: self.high.sup(&other.high) }
+    }
+
+    /// Squared distance of a point from the box, 0 inside.
+    fn distance_squared(&self, p: Vec3) -> f64 {
+        let outside = (self.low - p).sup(&(p - self.high)).sup(&Vec3::zeros());
+        outside.norm_squared()
+    }
+}
+
+/// One node: an inner node's first child follows it directly.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    aabb: Aabb,
+    /// Inner node: number of the second child. Leaf: first entry in `order`.
+    link: u32,
+    /// Triangles of a leaf; 0 for an inner node.
+    count: u32,
+}
+
+/// A hierarchy of boxes over triangles.
+#[derive(Clone, Debug, Default)]
+pub struct Bvh {
+    nodes: Vec<Node>,
+    order: Vec<u32>,
+}
+
+impl Bvh {
+    /// Median splits along the longest axis of the centres; ties by triangle number, so the tree follows from the mesh.
+    pub fn build(positions: &[Vec3], triangles: &[[u32; 3]]) -> Self {
+        let centres: Vec<Vec3> =
+            triangles.iter().map(|t| t.iter().map(|&v| positions[v as usize]).sum::<Vec3>() / 3.0).collect();
+        let mut bvh = Bvh { nodes: Vec::new(), order: (0..triangles.len() as u32).collect() };
+        if !triangles.is_empty() {
+            bvh.split(0, triangles.len(), &centres);
+            bvh.refit(positions, triangles);
+        }
+        bvh
+    }
+
+    fn split(&mut self, start: usize, end: usize, centres: &[Vec3]) {
+        let node = self.nodes.len();
+        let leaf = Node { aabb: Aabb::empty(), link: start as u32, count: (end - start) as u32 };
+        self.nodes.push(leaf);
+        if end - start <= LEAF_SIZE {
+            return;
+        }
+        let range = &self.order[start..end];
+        let bounds = super::measures::bounds(range.iter().map(|&t| centres[t as usize]));
+        let axis = bounds.map_or(0, |(low, high)| (high - low).imax());
+        let middle = (start + end) / 2;
+        self.order[start..end].select_nth_unstable_by(middle - start, |&a, &b| {
+            centres[a as usize][axis].total_cmp(&centres[b as usize][axis]).then(a.cmp(&b))
+        });
+        self.split(start, middle, centres);
+        self.nodes[node] = Node { aabb: Aabb::empty(), link: self.nodes.len() as u32, count: 0 };
+        self.split(middle, end, centres);
+    }
+
+    /// Make the boxes fit the triangles where they are now.
+    pub fn refit(&mut self, positions: &[Vec3], triangles: &[[u32; 3]]) {
+        for n in (0..self.nodes.len()).rev() {
+            let Node { link, count, .. } = self.nodes[n];
+            self.nodes[n].aabb = if count == 0 {
+                self.nodes[n + 1].aabb.join(self.nodes[link as usize].aabb)
+            } else {
+                let leaf = &self.order[link as usize..(link + count) as usize];
+                leaf.iter().flat_map(|&t| triangles[t as usize]).fold(Aabb::empty(), |aabb, v| {
+                    let p = positions[v as usize];
+                    aabb.join(Aabb { low: p, high: p })
+                })
+            };
+        }
+    }
+
+    /// Visit triangles that may be nearer than a distance. `visit` gets a triangle and returns the squared distance from which
+    /// on nothing is of interest any more; it starts at `reach_squared`.
+    pub fn near(&self, p: Vec3, reach_squared: f64, mut visit: impl FnMut(u32) -> f64) {
+        if self.nodes.is_empty() {
+            return;
+        }
+        let mut reach = reach_squared;
+        // 64 levels hold more triangles than a u32 can number.
+        let mut stack = [0u32; 64];
+        let mut depth = 1;
+        while depth > 0 {
+            depth -= 1;
+            let at = stack[depth];
+            let node = &self.nodes[at as usize];
+            if node.aabb.distance_squared(p) > reach {
+                continue;
+            }
+            if node.count > 0 {
+                for &triangle in &self.order[node.link as usize..(node.link + node.count) as usize] {
+                    reach = visit(triangle);
+                }
+                continue;
+            }
+            let (first, second) = (at + 1, node.link);
+            let distance = |n: u32| self.nodes[n as usize].aabb.distance_squared(p);
+            let (near, far) = if distance(first) <= distance(second) { (first, second) } else { (second, first) };
+            stack[depth] = far;
+            stack[depth + 1] = near;
+            depth += 2;
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Meshes made by rule, for presets, tests and first tries.
+
+use super::surface::{Corner, PolyMesh};
+use crate::math::Vec3;
+
+/// A mesh of triangles that has one UV a vertex.
+fn from_triangles(name: &str, positions: Vec<Vec3>, uvs: Vec<[f64; 2]>, triangles: &[[u32; 3]]) -> PolyMesh {
+    let corners =
+        triangles.iter().flatten().map(|&v| Corner { position: v, uv: Some(v), normal: None }).collect::<Vec<_>>();
+    let face_starts = (0..=triangles.len() as u32).map(|face| 3 * face).collect();
+    PolyMesh { name: name.to_owned(), positions, uvs, corners, face_starts, ..PolyMesh::default() }
+}
+
+/// A flat rectangle in the xz-plane around the origin, seen from above counter-clockwise, its diagonals alternating like a
+/// chessboard. Vertices run along x first.
+pub fn sheet(vertices: [u32; 2], size: [f64; 2]) -> PolyMesh {
+    let [columns, rows] = vertices;
+    let mut positions = Vec::new();
+    let mut uvs = Vec::new();
+    for j in 0..rows {
+        for i in 0..columns {
+            let (u, v) = (f64::from(i) / f64::from(columns - 1), f64::from(j) / f64::from(rows - 1));
+            positions.push(Vec3::new((u - 0.5) * size[0], 0.0, (v - 0.5) * size[1]));
+            uvs.push([u, 1.0 - v]);
+        }
+    }
+    let mut triangles = Vec::new();
+    for j in 0..rows - 1 {
+        for i in 0..columns - 1 {
+            let a = j * columns + i;
+            let [b, c, d] = [a + 1, a + columns, a + columns + 1];
+            if (i + j) % 2 == 0 {
+                triangles.extend([[a, c, d], [a, d, b]]);
+            } else {
+                triangles.extend([[a, c, b], [b, c, d]]);
+            }
+        }
+    }
+    from_triangles("sheet", positions, uvs, &triangles)
+}
+
+/// A flat disc in the xz-plane around the origin: a middle vertex and rings that grow outwards, `inner` vertices in all
+/// inside the rim. No triangle has two rim edges.
+pub fn disc(radius: f64, inner: u32, rim: u32) -> PolyMesh {
+    let ring_sizes = ring_sizes(inner, rim);
+    let ring_count = ring_sizes.len() as f64;
+    let mut positions = vec![Vec3::zeros()];
+    for (ring, &count) in ring_sizes.iter().enumerate() {
+        let r = radius * (ring as f64 + 1.0) / ring_count;
+        for k in 0..count {
+            let angle = std::f64::consts::TAU * f64::from(k) / f64::from(count);
+            positions.push(Vec3::new(r * angle.cos(), 0.0, -r * angle.sin()));
+        }
+    }
+    let uvs = positions.iter().map(|p| [0.5 + 0.5 * p.x / radius, 0.5 - 0.5 * p.z / radius]).collect();
+
+    let mut triangles: Vec<[u32; 3]> = Vec::new();
+    let first = ring_sizes[0];
+    triangles.extend((0..first).map(|k| [0, 1 + k, 1 + (k + 1) % first]));
+    let mut inside_start = 1;
+    for pair in ring_sizes.windows(2) {
+        let (inside, outside) = (pair[0], pair[1]);
+        let outside_start = inside_start + inside;
+        // Walk round both rings at once, always closing the gap that is behind.
+        let (mut i, mut o) = (0, 0);
+        while i < inside || o < outside {
+            let [a, b] = [inside_start + i % inside, outside_start + o % outside];
+            let inside_next = (f64::from(i) + 0.5) / f64::from(inside);
+            let outside_next = (f64::from(o) + 0.5) / f64::from(outside);
+            if i < inside && (o == outside || inside_next < outside_next) {
+                triangles.push([a, b, inside_start + (i + 1) % inside]);
+                i += 1;
+            } else {
+                triangles.push([a, b, outside_start + (o + 1) % outside]);
+                o += 1;
+            }
+        }
+        inside_start = outside_start;
+    }
+    from_triangles("disc", positions, uvs, &triangles)
+}
+
+/// Ring sizes from the middle to the rim: about 6, 12, 18 ..., the remainder spread over the outer rings.
+fn ring_sizes(inner: u32, rim: u32) -> Vec<u32> {
+    let to_place = inner.saturating_sub(1);
+    let mut ring_count = 0;
+    while 3 * (ring_count + 1) * (ring_count + 2) <= to_place {
+        ring_count += 1;
+    }
+    let mut sizes: Vec<u32> = (1..=ring_count).map(|ring| 6 * ring).collect();
+    let mut rest = to_place - 3 * ring_count * (ring_count + 1);
+    if sizes.is_empty() && rest >= 3 {
+        sizes.push(rest);
+        rest = 0;
+    }
+    // One after the other from the outside in, again and again, until nothing is left.
+    let count = sizes.len();
+    for k in 0..rest as usize {
+        if count > 0 {
+            sizes[count - 1 - k % count] += 1;
+        }
+    }
+    sizes.push(rim);
+    sizes
+}

@@ -1,0 +1,241 @@
+//! One cloth of the scene into particles, constraints, bending and pins.
+
+use super::build_pins::{self, Pins};
+use super::note_findings;
+use crate::algorithms::cloth::bending::Bending;
+use crate::algorithms::cloth::conforming_map::ConformingMap;
+use crate::algorithms::cloth::distance::Distance;
+use crate::algorithms::cloth::nonconforming::Nonconforming;
+use crate::algorithms::parallel::independent_groups::IndependentPairs;
+use crate::math::Vec3;
+use crate::mesh::measures::triangle_area;
+use crate::mesh::simulation_mesh::SimulationMesh;
+use crate::mesh::surface::PolyMesh;
+use crate::mesh::topology::Topology;
+use crate::scene::problem::{KeyPath, Place, Problem};
+use crate::scene::{Cloth, Fabric, Scene};
+
+/// A cloth, ready to be simulated.
+#[derive(Debug)]
+pub struct ClothModel {
+    /// Its name in the scene.
+    pub name: String,
+    /// The artist's mesh in world coordinates at rest.
+    pub surface: PolyMesh,
+    /// Its welded triangles.
+    pub mesh: SimulationMesh,
+    /// Edges of the triangles; a particle has the number of its edge.
+    pub topology: Topology,
+    /// Rest positions of the particles [m].
+    pub rest: Vec<Vec3>,
+    /// Masses [kg]
+    pub mass: Vec<f64>,
+    /// Inverse masses; 0 where a particle is led by pins [1/kg].
+    pub k: Vec<f64>,
+    /// From particles to vertices.
+    pub map: ConformingMap,
+    /// Inverse mass of each vertex, `B_v W B_vᵀ` [1/kg].
+    pub vertex_k: Vec<f64>,
+    /// Which particles each constraint ties, in independent groups.
+    pub pairs: IndependentPairs,
+    /// The constraints, in the order of `pairs`.
+    pub distances: Vec<Distance>,
+    /// How many constraints belong to the boundary.
+    pub boundary_pair_count: usize,
+    /// How many constraints lie between two led particles and are not solved.
+    pub led_pair_count: usize,
+    /// Per particle: its triangles and the part of its mass that each one brings.
+    triangle_shares: Vec<Vec<(u32, f64)>>,
+    /// Bending for 1 N m.
+    pub bending: Bending,
+    /// Bending stiffness in use [N m]: see `smooth_bend`.
+    pub bend: f64,
+    /// Particles and vertices that pins lead.
+    pub pins: Pins,
+    /// Edges of the written polygons, between simulation vertices.
+    pub visible_edges: Vec<[u32; 2]>,
+    /// Their rest lengths [m].
+    pub visible_rest: Vec<f64>,
+    /// Mean length of the triangles' edges [m].
+    pub mean_edge: f64,
+    /// Number of edges from a held vertex to the farthest one; half the widest way across where nothing is held.
+    pub reach: u32,
+    /// What it is made of.
+    pub fabric: Fabric,
+}
+
+impl ClothModel {
+    /// Build, or add to the problems why not.
+    pub fn build(
+        cloth: &Cloth,
+        surface: PolyMesh,
+        scene: &Scene,
+        place: &KeyPath,
+        problems: &mut Vec<Problem>,
+    ) -> Option<Self> {
+        let mut mesh = SimulationMesh::build(&surface);
+        let topology = Topology::build(&mesh.triangles);
+        mesh.findings.non_manifold_edges = topology.edge_triangles.iter().filter(|t| t.len() > 2).count();
+        note_findings(mesh.findings, place, problems);
+        if mesh.triangles.is_empty() {
+            problems.push(
+                Problem::error(Place::Scene(place.key("mesh")), "the mesh has no triangle with an area")
+                    .help("check the mesh in its program: all faces are flat lines or points"),
+            );
+            return None;
+        }
+        let pins = build_pins::select(cloth, &surface, &mesh, &topology, place, problems)?;
+
+        let model = Nonconforming::build(&mesh.positions, &mesh.triangles, &topology);
+        let mass: Vec<f64> = model.areas.iter().map(|area| area * cloth.fabric.density).collect();
+        let mut k: Vec<f64> = mass.iter().map(|m| 1.0 / m).collect();
+        for led in &pins.particles {
+            k[led.particle as usize] = 0.0;
+        }
+        let map = ConformingMap::build(mesh.positions.len(), &mesh.triangles, &topology);
+        let vertex_k: Vec<f64> = (0..map.vertex_count()).map(|v| map.inverse_mass(v, &k)).collect();
+
+        let free: Vec<_> = model.pairs.iter().filter(|pair| pair.particles.iter().any(|&p| k[p as usize] > 0.0)).collect();
+        let pairs: Vec<[u32; 2]> = free.iter().map(|pair| pair.particles).collect();
+        let (pairs, order) = IndependentPairs::arrange(k.len(), &pairs)?;
+        let distances = order
+            .iter()
+            .map(|&row| {
+                let pair = free[row as usize];
+                let [a, b] = pair.particles.map(|p| k[p as usize]);
+                Distance::new(pair.rest, a, b)
+            })
+            .collect();
+
+        let bending = Bending::build(&mesh.positions, &mesh.triangles, &topology);
+        let length = |&[a, b]: &[u32; 2]| (mesh.positions[b as usize] - mesh.positions[a as usize]).norm();
+        let mean_edge = topology.edges.iter().map(length).sum::<f64>() / topology.edges.len() as f64;
+        let gravity = scene.gravity.values().map(|g| g.norm()).fold(0.0, f64::max);
+        let bend = smooth_bend(&cloth.fabric, gravity, mean_edge);
+        if bend > cloth.fabric.bend {
+            problems.push(
+                Problem::warning(
+                    Place::Scene(place.key("mesh")),
+                    format!("edges of {:.1} cm are too coarse for the folds of this fabric", 100.0 * mean_edge),
+                )
+                .help(format!(
+                    "bending is raised from {:.1e} to {bend:.1e} N m to keep it smooth; edges of {:.1} cm need no help",
+                    cloth.fabric.bend,
+                    100.0 * (cloth.fabric.bend / (cloth.fabric.density * gravity)).cbrt()
+                )),
+            );
+        }
+        let visible_edges = visible_edges(&surface, &mesh);
+        let visible_rest = visible_edges.iter().map(length).collect();
+        let reach = reach(&pins, &mesh, &topology);
+        Some(ClothModel {
+            name: cloth.name.clone(),
+            triangle_shares: triangle_shares(&mesh, &topology, &model.areas),
+            rest: model.midpoints,
+            boundary_pair_count: model.boundary_pair_count,
+            led_pair_count: model.pairs.len() - free.len(),
+            visible_rest,
+            visible_edges,
+            fabric: cloth.fabric.clone(),
+            surface,
+            mesh,
+            topology,
+            mass,
+            k,
+            map,
+            vertex_k,
+            pairs,
+            distances,
+            bending,
+            bend,
+            pins,
+            mean_edge,
+            reach,
+        })
+    }
+
+    /// The triangles of a particle and the part of its mass that each one brings.
+    #[inline]
+    pub fn triangle_shares(&self, particle: usize) -> &[(u32, f64)] {
+        &self.triangle_shares[particle]
+    }
+
+    /// Where a file vertex is, from the simulation vertices' values; `None` for a vertex without a usable face.
+    pub fn file_vertex(&self, file_vertex: usize, vertices: &[Vec3]) -> Option<Vec3> {
+        self.mesh.from_file_vertex[file_vertex].map(|v| vertices[v as usize])
+    }
+}
+
+fn triangle_shares(mesh: &SimulationMesh, topology: &Topology, areas: &[f64]) -> Vec<Vec<(u32, f64)>> {
+    let third = |t: u32| triangle_area(mesh.triangles[t as usize].map(|v| mesh.positions[v as usize])) / 3.0;
+    let shares = topology.edge_triangles.iter().zip(areas);
+    shares.map(|(triangles, area)| triangles.iter().map(|&t| (t, third(t) / area)).collect()).collect()
+}
+
+/// The bending stiffness that a mesh of this edge length can show without crumpling: folds are not narrower than the bending
+/// length `cbrt(bend / (density g))`, so edges longer than that get the stiffness whose bending length they are.
+fn smooth_bend(fabric: &Fabric, gravity: f64, mean_edge: f64) -> f64 {
+    fabric.bend.max(fabric.density * gravity * mean_edge.powi(3))
+}
+
+/// Edges of the artist's polygons between distinct simulation vertices, each once.
+fn visible_edges(surface: &PolyMesh, mesh: &SimulationMesh) -> Vec<[u32; 2]> {
+    let mut edges = Vec::new();
+    for face in 0..surface.face_count() {
+        let corners = surface.face(face);
+        for (k, corner) in corners.iter().enumerate() {
+            let next = corners[(k + 1) % corners.len()];
+            let ends = [corner, &next].map(|c| mesh.from_file_vertex[c.position as usize]);
+            if let [Some(a), Some(b)] = ends
+                && a != b
+            {
+                edges.push([a.min(b), a.max(b)]);
+            }
+        }
+    }
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+}
+
+/// Steps over edges from the held vertices to the farthest vertex of their pieces. A piece without held vertices counts from its
+/// middle: half of the longest way found from any of its ends.
+fn reach(pins: &Pins, mesh: &SimulationMesh, topology: &Topology) -> u32 {
+    let mut neighbours = vec![Vec::new(); mesh.positions.len()];
+    for &[a, b] in &topology.edges {
+        neighbours[a as usize].push(b);
+        neighbours[b as usize].push(a);
+    }
+    let mut distance = vec![u32::MAX; mesh.positions.len()];
+    let held = pins.vertices.iter().map(|pin| pin.vertex).collect::<Vec<_>>();
+    let (mut farthest, _) = spread(&held, &neighbours, &mut distance);
+    let mut from_anywhere = distance.clone();
+    for vertex in 0..mesh.positions.len() {
+        if distance[vertex] == u32::MAX {
+            let (_, end) = spread(&[vertex as u32], &neighbours, &mut from_anywhere);
+            let (across, _) = spread(&[end], &neighbours, &mut distance);
+            farthest = farthest.max(across.div_ceil(2));
+        }
+    }
+    farthest.max(1)
+}
+
+/// Breadth-first distances from some vertices; the largest one and where it is.
+fn spread(from: &[u32], neighbours: &[Vec<u32>], distance: &mut [u32]) -> (u32, u32) {
+    let mut queue = std::collections::VecDeque::new();
+    for &vertex in from {
+        distance[vertex as usize] = 0;
+        queue.push_back(vertex);
+    }
+    let mut last = (0, from.first().copied().unwrap_or_default());
+    while let Some(vertex) = queue.pop_front() {
+        last = (distance[vertex as usize], vertex);
+        for &next in &neighbours[vertex as usize] {
+            if distance[next as usize] == u32::MAX {
+                distance[next as usize] = last.0 + 1;
+                queue.push_back(next);
+            }
+        }
+    }
+    last
+}

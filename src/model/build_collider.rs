@@ -1,0 +1,76 @@
+//! One collider of the scene, ready to be asked how far away it is.
+
+use super::note_findings;
+use crate::algorithms::contact::signed_distance::{self, MeshSurface, Nearest};
+use crate::math::Vec3;
+use crate::math::curve::Curve;
+use crate::math::motion::{Motion, Pose};
+use crate::mesh::simulation_mesh::SimulationMesh;
+use crate::mesh::surface::PolyMesh;
+use crate::scene::problem::{KeyPath, Place, Problem};
+use crate::scene::{Collider, Shape};
+
+/// A collider.
+#[derive(Debug)]
+pub struct ColliderModel {
+    /// Its name in the scene.
+    pub name: String,
+    /// How it moves.
+    pub motion: Motion,
+    /// Coulomb coefficient over time.
+    pub friction: Curve<f64>,
+    /// Added to a cloth's thickness [m].
+    pub thickness: f64,
+    form: Form,
+}
+
+#[derive(Debug)]
+enum Form {
+    Primitive(Shape),
+    Mesh(Box<MeshSurface>),
+}
+
+impl ColliderModel {
+    /// Build, or add to the problems why not. `mesh` is the placed mesh of a mesh collider.
+    pub fn build(collider: &Collider, mesh: Option<PolyMesh>, place: &KeyPath, problems: &mut Vec<Problem>) -> Option<Self> {
+        let form = match mesh {
+            None => Form::Primitive(collider.shape.clone()),
+            Some(polygons) => {
+                let mesh = SimulationMesh::build(&polygons);
+                note_findings(mesh.findings, place, problems);
+                if mesh.triangles.is_empty() {
+                    problems.push(
+                        Problem::error(Place::Scene(place.key("mesh")), "the mesh has no triangle with an area")
+                            .help("check the mesh in its program: all faces are flat lines or points"),
+                    );
+                    return None;
+                }
+                Form::Mesh(Box::new(MeshSurface::build(mesh.positions, mesh.triangles)))
+            }
+        };
+        Some(ColliderModel {
+            name: collider.name.clone(),
+            motion: collider.motion.clone(),
+            friction: collider.friction.clone(),
+            thickness: collider.thickness,
+            form,
+        })
+    }
+
+    /// The nearest place of the surface for a world point, if it is within `reach`; primitives always answer.
+    pub fn nearest(&self, pose: &Pose, point: Vec3, reach: f64) -> Option<Nearest> {
+        let p = pose.apply_inverse(point);
+        let nearest = match &self.form {
+            Form::Mesh(mesh) => mesh.nearest(p, reach)?,
+            Form::Primitive(shape) => match *shape {
+                Shape::Plane { point, normal } => signed_distance::plane(p, point, normal),
+                Shape::Sphere { center, radius } => signed_distance::sphere(p, center, radius),
+                Shape::Box { center, size } => signed_distance::cuboid(p, center, size),
+                Shape::Capsule { from, to, radius } => signed_distance::capsule(p, from, to, radius),
+                Shape::Cylinder { from, to, radius } => signed_distance::cylinder(p, from, to, radius),
+                Shape::Mesh { .. } => return None,
+            },
+        };
+        Some(Nearest { normal: pose.rotation * nearest.normal, ..nearest })
+    }
+}

@@ -1,0 +1,113 @@
+//! Scene and meshes into what a solver needs. The model is built once and never changes; `State` is what moves.
+
+pub mod build_cloth;
+pub mod build_collider;
+pub mod build_pins;
+pub mod state;
+
+use std::path::Path;
+
+pub use build_cloth::ClothModel;
+pub use build_collider::ColliderModel;
+pub use state::{ClothState, State};
+
+use crate::import::{self, InputFile};
+use crate::mesh::simulation_mesh::Findings;
+use crate::scene::problem::{KeyPath, Place, Problem, Severity};
+use crate::scene::{MeshSource, Scene, Shape, cloth_path, collider_path};
+
+/// Everything that stays the same during a bake.
+#[derive(Debug)]
+pub struct Model {
+    /// Cloths in the order of the scene.
+    pub cloths: Vec<ClothModel>,
+    /// Colliders in the order of the scene.
+    pub colliders: Vec<ColliderModel>,
+    /// The files it was built from, each once.
+    pub inputs: Vec<InputFile>,
+}
+
+/// Read the meshes and build the model and its first state. Warnings come with success; all errors are found in one run.
+pub fn build(scene: &Scene) -> Result<(Model, State, Vec<Problem>), Vec<Problem>> {
+    let mut problems = Vec::new();
+    let mut model = Model { cloths: Vec::new(), colliders: Vec::new(), inputs: Vec::new() };
+    for (number, cloth) in scene.cloths.iter().enumerate() {
+        let place = cloth_path(number);
+        match import::read(&cloth.mesh, &cloth.placement, &place) {
+            Ok(asset) => {
+                note_unit(&cloth.mesh, cloth.placement.scale, &asset.mesh.positions, &place, &mut problems);
+                remember(&mut model.inputs, asset.input);
+                model.cloths.extend(ClothModel::build(cloth, asset.mesh, scene, &place, &mut problems));
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    for (number, collider) in scene.colliders.iter().enumerate() {
+        let place = collider_path(number);
+        let asset = match &collider.shape {
+            Shape::Mesh { mesh, placement } => match import::read(mesh, placement, &place) {
+                Ok(asset) => {
+                    note_unit(mesh, placement.scale, &asset.mesh.positions, &place, &mut problems);
+                    remember(&mut model.inputs, asset.input);
+                    Some(asset.mesh)
+                }
+                Err(problem) => {
+                    problems.push(problem);
+                    continue;
+                }
+            },
+            _ => None,
+        };
+        model.colliders.extend(ColliderModel::build(collider, asset, &place, &mut problems));
+    }
+    if problems.iter().any(|problem| problem.severity == Severity::Error) {
+        return Err(problems);
+    }
+    let state = State { cloths: model.cloths.iter().map(ClothState::at_rest).collect() };
+    Ok((model, state, problems))
+}
+
+fn remember(inputs: &mut Vec<InputFile>, input: Option<InputFile>) {
+    inputs.extend(input.filter(|input| !inputs.contains(input)));
+}
+
+/// Larger than this, in metres, a garment or prop was almost certainly modelled in centimetres.
+const LARGEST_PLAUSIBLE: f64 = 20.0;
+
+/// Warn about meshes that are too large to be meant in metres.
+fn note_unit(source: &MeshSource, scale: f64, positions: &[crate::math::Vec3], place: &KeyPath, problems: &mut Vec<Problem>) {
+    let MeshSource::File { typed, .. } = source else {
+        return;
+    };
+    if let Some((low, high)) = crate::mesh::measures::bounds(positions.iter().copied())
+        && (high - low).max() > LARGEST_PLAUSIBLE
+    {
+        let extent = (high - low).max();
+        problems.push(
+            Problem::warning(
+                Place::Scene(place.key("mesh")),
+                format!("`{}` is {extent:.0} m large ({:.0} units): centimetres?", file_name(typed), extent / scale),
+            )
+            .help("add `unit = \"cm\"` to this object, or `unit = \"m\"` with a `scale` if it is meant"),
+        );
+    }
+}
+
+fn file_name(typed: &str) -> &str {
+    Path::new(typed).file_name().and_then(|name| name.to_str()).unwrap_or(typed)
+}
+
+/// Say what a mesh's checks found and what was done about it.
+fn note_findings(findings: Findings, place: &KeyPath, problems: &mut Vec<Problem>) {
+    let mut note = |count: usize, what: &str, done: &str| {
+        if count > 0 {
+            problems.push(
+                Problem::warning(Place::Scene(place.key("mesh")), format!("the mesh has {count} {what}")).help(done),
+            );
+        }
+    };
+    note(findings.degenerate_triangles, "triangles without area", "they are written but take no part in the simulation");
+    note(findings.duplicate_triangles, "faces that are drawn twice", "each is simulated once and written as it is");
+    note(findings.isolated_vertices, "vertices without a face", "they are written where they are");
+    note(findings.non_manifold_edges, "edges with more than two triangles", "simulated as sewn together there");
+}

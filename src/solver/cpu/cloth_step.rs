@@ -1,0 +1,355 @@
+//! One step of one cloth.
+//!
+//! Based on: [Bender14 §2.3, §4.3.2] (Vorausschau; iteratives Verfahren), order of a step as in section 4.3
+//!
+//! ```text
+//! bending, air         impulses at the start of the step (bending every few steps while that is stable)
+//! look ahead           p = x + h v + h²/2 g
+//! touch                contacts from the look-ahead positions
+//! position sweeps      distances in groups, pins, contacts; again until every distance is within tolerance
+//! step                 v = (p - x)/h + h/2 g,  x = p
+//! velocity sweep       distances, pins, contacts
+//! ```
+
+use super::contacts::Contacts;
+use super::independent::{larger, sweep};
+use super::{StepWorld, for_each};
+use crate::algorithms::cloth::air;
+use crate::algorithms::cloth::conforming_map::WeightedReturn;
+use crate::algorithms::cloth::distance;
+use crate::math::Vec3;
+use crate::math::motion::Pose;
+use crate::math::sparse_cholesky::SparseCholesky;
+use crate::math::sums::compensated_sum;
+use crate::model::{ClothModel, ClothState, ColliderModel};
+use crate::solver::wind::Weather;
+use crate::solver::{ClothReport, Drive, Quality};
+
+/// Sweeps in a step that does not end a frame: more steps are cheaper than more sweeps.
+const SWEEPS_PER_STEP: u32 = 4;
+/// Sweeps in the last step of a frame, whose result is written.
+const SWEEPS_PER_FRAME: u32 = 2000;
+/// Explicit bending is used while `step * frequency` is below this (the limit of stability is 2).
+const EXPLICIT_BENDING: f64 = 0.5;
+
+/// A cloth's private memory.
+pub struct ClothStep<'m> {
+    cloth: &'m ClothModel,
+    /// Look-ahead positions.
+    ahead: Vec<Vec3>,
+    /// Bending rows as measured.
+    measured: Vec<Vec3>,
+    /// Air velocity at each triangle during the frame.
+    wind: Vec<Vec3>,
+    /// Velocity change of each triangle by air.
+    air: Vec<Vec3>,
+    /// Places of the pinned vertices at the start and end of the step.
+    pin_targets: Vec<[Vec3; 2]>,
+    contacts: Contacts,
+    bending: BendingPlan,
+    /// Made when a vertex has to be moved out of a collider for the first time.
+    weighted_return: Option<WeightedReturn>,
+    iterations: u64,
+}
+
+/// How bending is integrated during a frame.
+#[derive(Default)]
+struct BendingPlan {
+    /// Steps between two bending impulses.
+    interval: u32,
+    /// Damping time in use [s].
+    damping: f64,
+    /// The factor of the implicit form and the step it is for, where the explicit one would not be stable.
+    implicit: Option<(f64, SparseCholesky)>,
+}
+
+impl<'m> ClothStep<'m> {
+    /// Memory for a cloth.
+    pub fn new(cloth: &'m ClothModel) -> Self {
+        ClothStep {
+            cloth,
+            ahead: cloth.rest.clone(),
+            measured: vec![Vec3::zeros(); cloth.bending.rows.len()],
+            wind: vec![Vec3::zeros(); cloth.mesh.triangles.len()],
+            air: vec![Vec3::zeros(); cloth.mesh.triangles.len()],
+            pin_targets: Vec::new(),
+            contacts: Contacts::default(),
+            bending: BendingPlan::default(),
+            weighted_return: None,
+            iterations: 0,
+        }
+    }
+
+    /// Prepare a frame.
+    pub fn begin_frame(&mut self, moving: &ClothState, weather: &Weather, drive: &Drive) {
+        let cloth = self.cloth;
+        self.iterations = 0;
+        self.contacts.reset();
+        for_each(&mut self.wind, |t, wind| {
+            let centre = cloth.topology.triangle_edges[t].iter().map(|&e| moving.x[e as usize]).sum::<Vec3>() / 3.0;
+            *wind = weather.velocity(centre);
+        });
+        self.plan_bending(drive.frame_seconds / f64::from(drive.substeps), drive.substeps);
+    }
+
+    /// Explicit bending as seldom as is stable, implicit where not even every step is.
+    fn plan_bending(&mut self, h: f64, substeps: u32) {
+        let cloth = self.cloth;
+        let frequency_squared = cloth.bend * cloth.bending.frequency_bound_squared(&cloth.k);
+        let frequency = frequency_squared.sqrt();
+        let damping = cloth.fabric.damping;
+        let plan = &mut self.bending;
+        let longest = EXPLICIT_BENDING / frequency.max(damping * frequency_squared).max(f64::MIN_POSITIVE);
+        plan.interval = (longest / h).floor().clamp(1.0, f64::from(substeps)) as u32;
+        plan.damping = damping;
+        if h * frequency <= EXPLICIT_BENDING {
+            plan.damping = damping.min(EXPLICIT_BENDING / (h * frequency_squared).max(f64::MIN_POSITIVE));
+            plan.implicit = None;
+        } else if plan.implicit.as_ref().is_none_or(|(step, _)| *step != h) {
+            plan.implicit = implicit_bending(cloth, h, damping).map(|factor| (h, factor));
+        }
+    }
+
+    /// Advance by one step; `last` is the one that ends the frame.
+    pub fn advance(&mut self, moving: &mut ClothState, world: &StepWorld, step: u32, last: bool) {
+        let cloth = self.cloth;
+        let StepWorld { h, gravity, .. } = *world;
+        self.pin_targets.clear();
+        self.pin_targets.extend(pin_targets(cloth, world.frames));
+
+        self.bend(moving, h, step);
+        self.blow(moving, world);
+        let half = gravity * (0.5 * h);
+        let (x, v) = (&moving.x, &moving.v);
+        for_each(&mut self.ahead, |i, ahead| *ahead = x[i] + (v[i] + half) * h);
+        for led in &cloth.pins.particles {
+            let [a, b] = led.ends.map(|end| self.pin_targets[end as usize][1]);
+            self.ahead[led.particle as usize] = (a + b) * 0.5;
+        }
+        self.contacts.find(cloth, moving, &self.ahead, world);
+        self.position_sweeps(last);
+        if last {
+            self.leave_colliders(world);
+        }
+
+        let ahead = &self.ahead;
+        let ClothState { x, v } = moving;
+        let inverse_h = 1.0 / h;
+        for_each(v, |i, v| *v = (ahead[i] - x[i]) * inverse_h + half);
+        for led in &cloth.pins.particles {
+            v[led.particle as usize] = (ahead[led.particle as usize] - x[led.particle as usize]) * inverse_h;
+        }
+        std::mem::swap(x, &mut self.ahead);
+        self.velocity_sweep(moving, h);
+    }
+
+    fn bend(&mut self, moving: &mut ClothState, h: f64, step: u32) {
+        let cloth = self.cloth;
+        let plan = &mut self.bending;
+        if let Some((_, factor)) = &mut plan.implicit {
+            // (M + k (h² + h τ) Q) v' = M v - h k Q x
+            let x = &moving.x;
+            for_each(&mut self.measured, |row, measured| *measured = cloth.bending.rows[row].measure(x));
+            let measured = &self.measured;
+            for_each(&mut moving.v, |i, v| {
+                let mass = implicit_mass(cloth, i);
+                *v = *v * mass - cloth.bending.gradient(i, measured) * (h * cloth.bend);
+            });
+            factor.solve(&mut moving.v);
+            return;
+        }
+        if step % plan.interval != 0 {
+            return;
+        }
+        let (x, v, damping) = (&moving.x, &moving.v, plan.damping);
+        for_each(&mut self.measured, |row, measured| {
+            let row = &cloth.bending.rows[row];
+            *measured = row.measure(x) + row.measure(v) * damping;
+        });
+        let measured = &self.measured;
+        let scale = -cloth.bend * h * f64::from(plan.interval);
+        for_each(&mut moving.v, |i, v| *v += cloth.bending.gradient(i, measured) * (scale * cloth.k[i]));
+    }
+
+    fn blow(&mut self, moving: &mut ClothState, world: &StepWorld) {
+        if world.drag <= 0.0 {
+            return;
+        }
+        let cloth = self.cloth;
+        let (x, v, wind) = (&moving.x, &moving.v, &self.wind);
+        for_each(&mut self.air, |t, air| {
+            let [a, b, c] = cloth.topology.triangle_edges[t].map(|e| e as usize);
+            let area_vector = (x[b] - x[a]).cross(&(x[c] - x[a]));
+            let relative = wind[t] - (v[a] + v[b] + v[c]) / 3.0;
+            *air = air::velocity_change(area_vector, relative, world.drag, cloth.fabric.density, world.h);
+        });
+        let air = &self.air;
+        for_each(&mut moving.v, |i, v| {
+            if cloth.k[i] > 0.0 {
+                for &(t, share) in cloth.triangle_shares(i) {
+                    *v += air[t as usize] * share;
+                }
+            }
+        });
+    }
+
+    /// Distances, pins and contacts until every distance is within tolerance, or enough was done for this step.
+    fn position_sweeps(&mut self, last: bool) {
+        let cloth = self.cloth;
+        // |(l/l0)² - 1| below this is a stretch below the tolerance, above and below the rest length.
+        let tolerance = cloth.fabric.max_stretch;
+        let limit = 2.0 * tolerance - tolerance * tolerance;
+        let most = if last { SWEEPS_PER_FRAME } else { SWEEPS_PER_STEP };
+        for _ in 0..most {
+            let worst = sweep(&cloth.pairs, &mut self.ahead, |row, _, a, b| {
+                cloth.distances[row].correct_position(a, b).abs()
+            });
+            for (pin, target) in cloth.pins.vertices.iter().zip(&self.pin_targets) {
+                shift_vertex(cloth, pin.vertex as usize, &mut self.ahead, |y| target[1] - y);
+            }
+            for contact in &mut self.contacts.active {
+                let y = contact.point.value(cloth, &self.ahead);
+                let by = contact.resting.correct_position(y);
+                if by != Vec3::zeros() {
+                    contact.point.shift(cloth, &mut self.ahead, by);
+                }
+            }
+            self.iterations += 1;
+            if !worst.is_finite() {
+                break;
+            }
+            // The sweep measured each distance before it changed its neighbours: sure enough inside a frame, not at its end.
+            if worst <= limit && (!last || worst_strain(cloth, &self.ahead) <= limit) {
+                break;
+            }
+        }
+    }
+
+    /// A written frame has no vertex below a surface: what the sweeps left there is moved out exactly, without giving it speed.
+    fn leave_colliders(&mut self, world: &StepWorld) {
+        let cloth = self.cloth;
+        let mut displacements = vec![Vec3::zeros(); cloth.map.vertex_count()];
+        let mut any = false;
+        for contact in &self.contacts.active {
+            let super::contacts::Point::Vertex(v) = contact.point else {
+                continue;
+            };
+            let y = contact.point.value(cloth, &self.ahead);
+            for (collider, poses) in world.model.colliders.iter().zip(&world.collider_poses) {
+                if let Some(nearest) = collider.nearest(&poses[1], y, cloth.mean_edge)
+                    && nearest.distance < 0.0
+                {
+                    displacements[v as usize] = nearest.normal * -nearest.distance;
+                    any = true;
+                }
+            }
+        }
+        if any {
+            if self.weighted_return.is_none() {
+                self.weighted_return = WeightedReturn::build(&cloth.map, &cloth.k);
+            }
+            if let Some(weighted_return) = &mut self.weighted_return {
+                weighted_return.apply(&cloth.map, &cloth.k, &displacements, &mut self.ahead);
+            }
+        }
+    }
+
+    fn velocity_sweep(&mut self, moving: &mut ClothState, h: f64) {
+        let cloth = self.cloth;
+        let ClothState { x, v } = moving;
+        sweep(&cloth.pairs, v, |row, [a, b], v_a, v_b| {
+            cloth.distances[row].correct_velocity(x[b as usize] - x[a as usize], v_a, v_b);
+            0.0
+        });
+        for (pin, [from, to]) in cloth.pins.vertices.iter().zip(&self.pin_targets) {
+            shift_vertex(cloth, pin.vertex as usize, v, |velocity| (to - from) / h - velocity);
+        }
+        for contact in &mut self.contacts.active {
+            let velocity = contact.point.value(cloth, v) - contact.surface_velocity;
+            let by = contact.resting.correct_velocity(velocity, h);
+            if by != Vec3::zeros() {
+                contact.point.shift(cloth, v, by);
+            }
+        }
+        self.iterations += 1;
+    }
+
+    /// What the frame took.
+    pub fn report(&self) -> ClothReport {
+        let contacts = self.contacts.active.iter().filter(|contact| contact.resting.pressed > 0.0).count();
+        ClothReport { iterations: self.iterations, contacts: contacts as u32 }
+    }
+
+    /// How good a state is.
+    pub fn quality(
+        &self,
+        moving: &ClothState,
+        vertices: &[Vec3],
+        colliders: &[ColliderModel],
+        poses: &[Pose],
+    ) -> Quality {
+        let cloth = self.cloth;
+        let stretch = |row: usize| {
+            let [a, b] = cloth.pairs.pairs()[row];
+            let d = moving.x[b as usize] - moving.x[a as usize];
+            distance::stretch(cloth.distances[row].squared_strain(d))
+        };
+        let rows = 0..cloth.distances.len();
+        let depth = |y: &Vec3| {
+            let deepest = |depth: f64, (collider, pose): (&ColliderModel, &Pose)| {
+                let nearest = collider.nearest(pose, *y, 4.0 * cloth.mean_edge);
+                nearest.map_or(depth, |nearest| larger(depth, -nearest.distance))
+            };
+            colliders.iter().zip(poses).fold(0.0, deepest)
+        };
+        Quality {
+            max_stretch: rows.clone().map(stretch).fold(0.0, larger),
+            mean_stretch: compensated_sum(rows.clone().map(stretch)) / rows.len().max(1) as f64,
+            max_penetration: vertices.iter().map(depth).fold(0.0, larger),
+        }
+    }
+}
+
+/// Move a vertex (or change its velocity) by what `change` says of its present value.
+fn shift_vertex(cloth: &ClothModel, vertex: usize, particles: &mut [Vec3], change: impl Fn(Vec3) -> Vec3) {
+    let k = cloth.vertex_k[vertex];
+    if k > 0.0 {
+        let by = change(cloth.map.vertex(vertex, particles));
+        super::contacts::Point::Vertex(vertex as u32).shift(cloth, particles, by);
+    }
+}
+
+/// Largest `|(l/l0)² - 1|` of all constraints.
+fn worst_strain(cloth: &ClothModel, x: &[Vec3]) -> f64 {
+    cloth.pairs.pairs().iter().zip(&cloth.distances).fold(0.0, |worst, (&[a, b], distance)| {
+        larger(worst, distance.squared_strain(x[b as usize] - x[a as usize]).abs())
+    })
+}
+
+/// Where the pinned vertices are at the start and end of a step.
+fn pin_targets(cloth: &ClothModel, frames: [f64; 2]) -> impl Iterator<Item = [Vec3; 2]> + '_ {
+    let poses: Vec<[Pose; 2]> = cloth.pins.motions.iter().map(|motion| frames.map(|frame| motion.at(frame))).collect();
+    cloth.pins.vertices.iter().map(move |pin| poses[pin.motion as usize].map(|pose| pose.apply(pin.rest)))
+}
+
+/// Mass in the implicit bending system: led particles are so heavy that bending cannot move them.
+fn implicit_mass(cloth: &ClothModel, particle: usize) -> f64 {
+    if cloth.k[particle] > 0.0 { cloth.mass[particle] } else { 1e9 * cloth.mass[particle] }
+}
+
+/// `M + bend (h² + h τ) Q`
+fn implicit_bending(cloth: &ClothModel, h: f64, damping: f64) -> Option<SparseCholesky> {
+    let scale = cloth.bend * (h * h + h * damping);
+    let mut entries: Vec<(u32, u32, f64)> =
+        (0..cloth.k.len()).map(|i| (i as u32, i as u32, implicit_mass(cloth, i))).collect();
+    for row in &cloth.bending.rows {
+        for (i, a) in row.particles.iter().zip(row.coefficients) {
+            for (j, b) in row.particles.iter().zip(row.coefficients) {
+                if i >= j && a != 0.0 && b != 0.0 {
+                    entries.push((*i, *j, scale * row.weight * a * b));
+                }
+            }
+        }
+    }
+    SparseCholesky::build(cloth.k.len(), &entries)
+}
