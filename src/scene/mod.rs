@@ -1,9 +1,28 @@
 //! The scene: as typed (`file`), checked (`validate`, `resolve`) and as the rest of the program sees it (`scene`).
+//!
+//! ```text
+//! text, --set ─ document ─► tree ─ validate ─ deserialize ─► SceneFile ─ resolve, objects ─► Scene
+//! ```
 
+mod deserialize;
+pub mod diagnostics;
+pub mod document;
+pub mod fabric;
+pub mod file;
+pub mod frames;
+mod mesh_file;
+mod objects;
+pub mod pattern;
 pub mod problem;
+mod read;
+mod resolve;
 #[allow(clippy::module_inception, reason = "the resolved scene is the room's main resident")]
 pub mod scene;
+mod suggest;
+mod tree;
+mod validate;
 
+pub use read::{Failure, Resolved, cloth_path, collider_path, read, read_text, schema};
 pub use scene::*;
 
 use problem::KeyPath;

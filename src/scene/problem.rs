@@ -1,6 +1,7 @@
 //! What is wrong with an input, where, and what to do about it.
 
 use std::fmt;
+use std::ops::Range;
 use std::path::PathBuf;
 
 /// One step of a path into the scene file.
@@ -17,6 +18,21 @@ pub enum Key {
 pub struct KeyPath(pub Vec<Key>);
 
 impl KeyPath {
+    /// The path of a cloth, by its place in the scene.
+    pub fn cloth(index: usize) -> KeyPath {
+        KeyPath::default().key("cloth").index(index)
+    }
+
+    /// The path of a collider, by its place in the scene.
+    pub fn collider(index: usize) -> KeyPath {
+        KeyPath::default().key("collider").index(index)
+    }
+
+    /// Whether `other` is this path or lies below it.
+    pub fn holds(&self, other: &KeyPath) -> bool {
+        other.0.starts_with(&self.0)
+    }
+
     /// This path, one key further.
     pub fn key(&self, name: &str) -> KeyPath {
         self.then(Key::Name(name.to_owned()))
@@ -47,11 +63,24 @@ impl fmt::Display for KeyPath {
     }
 }
 
+/// A stretch of text of a scene document: the file, or an argument that changes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Which text of the document; 0 is the scene file.
+    pub source: usize,
+    /// Bytes of that text.
+    pub range: Range<usize>,
+}
+
 /// Where a problem is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// A key of the scene file.
+    /// The value at a key of the scene file; if there is none, what should have held it.
     Scene(KeyPath),
+    /// The key itself, where the value is not to blame.
+    Key(KeyPath),
+    /// A stretch of text, where there is no key to name.
+    Text(Span),
     /// A line (from 1) of another file.
     Line(PathBuf, usize),
     /// A file as a whole.

@@ -146,7 +146,8 @@ pub struct Placement {
 }
 
 /// What a cloth is made of.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Fabric {
     /// Mass per area [kg/m²].
     pub density: f64,

@@ -1,0 +1,457 @@
+//! The scene file as the user types it. These types are also the published schema: their comments are what an artist
+//! reads in the editor.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Format, Space, Unit, UpAxis};
+use crate::math::curve::Interpolation;
+
+/// A cloth scene for Kiln.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Kiln scene")]
+pub struct SceneFile {
+    /// What the scene is called, and its time.
+    pub scene: SceneSection,
+    /// Moving air.
+    #[serde(default)]
+    pub wind: WindSection,
+    /// Air at rest.
+    #[serde(default)]
+    pub air: AirSection,
+    /// Pieces of cloth, one [[cloth]] each.
+    #[serde(default)]
+    pub cloth: Vec<ClothEntry>,
+    /// Things that cloth cannot enter, one [[collider]] each.
+    #[serde(default)]
+    pub collider: Vec<ColliderEntry>,
+    /// What is written, and how.
+    #[serde(default)]
+    pub output: OutputSection,
+    /// Limits that a finished bake must keep, or it ends with exit code 5.
+    #[serde(default)]
+    pub gates: GatesSection,
+}
+
+/// Three numbers: x, y, z.
+pub type Triple = [f64; 3];
+
+/// A bare value, or keys over time such as { keys = [[1001, 0.0], [1010, 1.0]], interpolation = "linear" }.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(rename = "Keyable_{T}")]
+pub enum Keyable<T> {
+    /// The same value at all times.
+    Constant(T),
+    /// Values that change over time.
+    Keyed(Keyed<T>),
+}
+
+/// Values at frames.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Keyed_{T}")]
+pub struct Keyed<T> {
+    /// Pairs of frame and value, frames ascending; before the first and after the last key the value holds.
+    #[schemars(length(min = 1))]
+    pub keys: Vec<(f64, T)>,
+    /// How values pass from key to key: linear, step or smooth.
+    #[serde(default)]
+    pub interpolation: Interpolation,
+}
+
+/// What the scene is called, and its time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SceneSection {
+    /// Name of the scene and of its output folder; only characters that a file name may have.
+    pub name: String,
+    /// Frames per second: a whole number, or a fraction in quotes such as "24000/1001".
+    #[serde(default = "default_fps")]
+    pub fps: FpsText,
+    /// Frames to write, in quotes: "1001-1120", with a step "1-100x2" or "1-100:2", or a list "1,5,10-20". Everything
+    /// from the first to the last is simulated.
+    pub frames: FramesText,
+    /// Frames to simulate before the first one, so that the cloth settles; colliders and pins wait.
+    #[serde(default)]
+    #[schemars(range(max = 1_000_000))]
+    pub preroll: u32,
+    /// Steps that a frame is cut into: a whole number from 1, or "auto".
+    #[serde(default = "default_substeps")]
+    pub substeps: SubstepsText,
+    /// Gravity [m/s2]: [x, y, z], or keys.
+    #[serde(default = "default_gravity")]
+    pub gravity: Keyable<Triple>,
+}
+
+fn default_fps() -> FpsText {
+    FpsText::Whole(24)
+}
+
+fn default_substeps() -> SubstepsText {
+    SubstepsText::Automatic(Auto::Auto)
+}
+
+fn default_gravity() -> Keyable<Triple> {
+    Keyable::Constant([0.0, -9.81, 0.0])
+}
+
+/// Frames per second: a whole number, or a fraction in quotes such as "24000/1001".
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum FpsText {
+    /// A whole number.
+    Whole(u32),
+    /// A fraction such as "24000/1001".
+    Fraction(String),
+}
+
+/// Frames: a single number, or ranges in quotes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum FramesText {
+    /// A single frame.
+    One(i64),
+    /// Ranges such as "1001-1120".
+    Ranges(String),
+}
+
+/// Steps per frame: a whole number from 1, or "auto".
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum SubstepsText {
+    /// Always this many.
+    Fixed(#[schemars(range(min = 1, max = 100_000))] u32),
+    /// As many as the scene needs.
+    Automatic(Auto),
+}
+
+/// Kiln decides.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Auto {
+    /// As many as the scene needs.
+    Auto,
+}
+
+/// Moving air.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct WindSection {
+    /// Where the wind blows to: [x, y, z] of any length, or keys.
+    pub direction: Keyable<Triple>,
+    /// Mean speed [m/s]: a number, or keys.
+    pub speed: Keyable<f64>,
+    /// Slow swelling of the speed, as a fraction of it (0.3 is lively): a number, or keys.
+    pub gust: Keyable<f64>,
+    /// Fast local variation, as a fraction of the speed (0.2 is lively): a number, or keys.
+    pub turbulence: Keyable<f64>,
+    /// Another seed, another weather: a whole number.
+    pub seed: u64,
+}
+
+impl Default for WindSection {
+    fn default() -> Self {
+        WindSection {
+            direction: Keyable::Constant([1.0, 0.0, 0.0]),
+            speed: Keyable::Constant(0.0),
+            gust: Keyable::Constant(0.0),
+            turbulence: Keyable::Constant(0.0),
+            seed: 0,
+        }
+    }
+}
+
+/// Air at rest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AirSection {
+    /// How strongly air holds cloth back; 1 is air as we know it, 0 a vacuum: a number, or keys.
+    pub drag: Keyable<f64>,
+}
+
+impl Default for AirSection {
+    fn default() -> Self {
+        AirSection { drag: Keyable::Constant(1.0) }
+    }
+}
+
+/// A mesh: the path of an OBJ file (relative to the scene file), or a made one such as
+/// { sheet = { vertices = [41, 41], size = [4.0, 4.0] } }.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum MeshText {
+    /// Path of an OBJ file, relative to the scene file.
+    Path(String),
+    /// A mesh that Kiln makes.
+    Made(MadeMesh),
+}
+
+/// A mesh that Kiln makes: give exactly one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MadeMesh {
+    /// A flat rectangle: { vertices = [41, 41], size = [4.0, 4.0] }.
+    pub sheet: Option<SheetMesh>,
+    /// A flat disc: { radius = 0.75, inner = 2302, rim = 120 }.
+    pub disc: Option<DiscMesh>,
+}
+
+/// A flat rectangle in the xz-plane, centred on the origin.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SheetMesh {
+    /// Number of vertices along x and along z.
+    pub vertices: [u32; 2],
+    /// Length along x and along z [m].
+    pub size: [f64; 2],
+}
+
+/// A flat disc in the xz-plane, centred on the origin.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DiscMesh {
+    /// Radius [m].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub radius: f64,
+    /// Number of vertices inside the rim.
+    #[schemars(range(min = 1))]
+    pub inner: u32,
+    /// Number of vertices on the rim.
+    #[schemars(range(min = 3))]
+    pub rim: u32,
+}
+
+/// A piece of cloth.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClothEntry {
+    /// Name of the cloth, and of its caches; no two objects may share one.
+    pub name: String,
+    /// Path of an OBJ file (relative to the scene file), or a made mesh such as
+    /// { sheet = { vertices = [41, 41], size = [4.0, 4.0] } }.
+    pub mesh: MeshText,
+    /// Which object or group of the mesh file; without it, the whole file.
+    pub object: Option<String>,
+    /// Unit of the mesh file: "m" (default), "cm", "mm", "in" or "ft".
+    pub unit: Option<Unit>,
+    /// Extra factor on the size of the mesh.
+    #[serde(default = "default_scale")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub scale: f64,
+    /// Which axis of the mesh file points up: "y" (default) or "z".
+    pub up: Option<UpAxis>,
+    /// Where the cloth starts.
+    #[serde(default)]
+    pub transform: StaticTransform,
+    /// What it is made of: "silk", "cotton", "wool", "denim" or "leather".
+    #[serde(default = "default_fabric")]
+    pub fabric: String,
+    /// Mass per area [kg/m2]; without it, the fabric's.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub density: Option<f64>,
+    /// Bending stiffness [N m]; without it, the fabric's.
+    #[schemars(range(min = 0))]
+    pub bend: Option<f64>,
+    /// Time constant of bending damping [s]; without it, the fabric's.
+    #[schemars(range(min = 0))]
+    pub damping: Option<f64>,
+    /// Friction coefficient against colliders; without it, the fabric's.
+    #[schemars(range(min = 0))]
+    pub friction: Option<f64>,
+    /// Distance that the cloth keeps from what it touches [m]; without it, the fabric's.
+    #[schemars(range(min = 0))]
+    pub thickness: Option<f64>,
+    /// Largest relative stretch, 0.01 is one percent; without it, the fabric's.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub max_stretch: Option<f64>,
+    /// Vertices that are held in place or led by a motion.
+    #[serde(default)]
+    pub pins: Vec<PinEntry>,
+}
+
+fn default_scale() -> f64 {
+    1.0
+}
+
+fn default_fabric() -> String {
+    "cotton".to_owned()
+}
+
+/// A placement that does not change: turn first, then shift.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StaticTransform {
+    /// Shift [m]: [x, y, z].
+    pub translate: Triple,
+    /// Angles about x, then y, then z [degrees].
+    pub rotate: Triple,
+}
+
+/// Vertices that are held in place or led by a motion: give exactly one of vertices, group, box, sphere, boundary.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PinEntry {
+    /// Vertex numbers of the mesh, counted from 0.
+    #[schemars(length(min = 1))]
+    pub vertices: Option<Vec<u32>>,
+    /// A named group of the mesh file.
+    pub group: Option<String>,
+    /// All vertices that start in a box: { min = [x, y, z], max = [x, y, z] }, world coordinates [m].
+    #[serde(rename = "box")]
+    pub in_box: Option<BoxRegion>,
+    /// All vertices that start in a sphere: { center = [x, y, z], radius = 0.1 }, world coordinates [m].
+    #[serde(rename = "sphere")]
+    pub in_sphere: Option<SphereRegion>,
+    /// A border of the mesh by number; 0 is the longest.
+    pub boundary: Option<u32>,
+    /// How the pinned vertices move; without it they stay where they are.
+    pub follow: Option<MovingTransform>,
+}
+
+/// A box along the axes, world coordinates [m].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BoxRegion {
+    /// Lowest corner [m]: [x, y, z].
+    pub min: Triple,
+    /// Highest corner [m]: [x, y, z].
+    pub max: Triple,
+}
+
+/// A ball, world coordinates [m].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SphereRegion {
+    /// Its middle [m]: [x, y, z].
+    pub center: Triple,
+    /// Its radius [m].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub radius: f64,
+}
+
+/// A motion: turn about the pivot first, then shift.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MovingTransform {
+    /// Shift [m]: [x, y, z], or keys.
+    pub translate: Option<Keyable<Triple>>,
+    /// Angles about x, then y, then z [degrees]: [x, y, z], or keys.
+    pub rotate: Option<Keyable<Triple>>,
+    /// The point that the rotation leaves in place [m]; without it, the middle of a collider's shape, and the
+    /// world's origin for collider meshes and pins.
+    pub pivot: Option<Triple>,
+}
+
+/// The forms of colliders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ShapeName {
+    /// Everything below a plane is solid: point, normal.
+    Plane,
+    /// A ball: center, radius.
+    Sphere,
+    /// A box: center, size.
+    Box,
+    /// A cylinder with round ends: from, to, radius.
+    Capsule,
+    /// A cylinder with flat ends: from, to, radius.
+    Cylinder,
+    /// A mesh file: mesh, object, unit, scale, up.
+    Mesh,
+}
+
+/// Something that cloth cannot enter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ColliderEntry {
+    /// Name of the collider; no two objects may share one.
+    pub name: String,
+    /// Its form: "plane", "sphere", "box", "capsule", "cylinder" or "mesh".
+    pub shape: ShapeName,
+    /// Plane: a point of it [m].
+    pub point: Option<Triple>,
+    /// Plane: where its outside is, [x, y, z] of any length.
+    pub normal: Option<Triple>,
+    /// Sphere, box: the middle [m].
+    pub center: Option<Triple>,
+    /// Sphere, capsule, cylinder: the radius [m].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub radius: Option<f64>,
+    /// Box: its three edge lengths [m].
+    pub size: Option<Triple>,
+    /// Capsule, cylinder: middle of one end [m].
+    pub from: Option<Triple>,
+    /// Capsule, cylinder: middle of the other end [m].
+    pub to: Option<Triple>,
+    /// Mesh: path of an OBJ file, relative to the scene file.
+    pub mesh: Option<MeshText>,
+    /// Mesh: which object or group of the file; without it, the whole file.
+    pub object: Option<String>,
+    /// Mesh: unit of the file: "m" (default), "cm", "mm", "in" or "ft".
+    pub unit: Option<Unit>,
+    /// Mesh: extra factor on its size.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub scale: Option<f64>,
+    /// Mesh: which axis of the file points up: "y" (default) or "z".
+    pub up: Option<UpAxis>,
+    /// Friction coefficient: a number, or keys.
+    #[serde(default = "default_friction")]
+    pub friction: Keyable<f64>,
+    /// Added to the distance that cloth keeps [m].
+    #[serde(default)]
+    #[schemars(range(min = 0))]
+    pub thickness: f64,
+    /// Where it is and how it moves.
+    #[serde(default)]
+    pub transform: MovingTransform,
+}
+
+fn default_friction() -> Keyable<f64> {
+    Keyable::Constant(0.5)
+}
+
+/// What is written, and how.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct OutputSection {
+    /// Caches to make: any of "pc2", "mdd", "obj".
+    pub formats: Vec<Format>,
+    /// Unit of the written coordinates: "m", "cm", "mm", "in" or "ft".
+    pub unit: Unit,
+    /// Up axis of the written coordinates: "y" or "z".
+    pub up: UpAxis,
+    /// File name without extension. {object}, {scene} and a frame token (####, %04d, $F4 or {frame:04}) are filled in;
+    /// formats with one file for all frames leave the frame out.
+    pub pattern: String,
+    /// "world", or "local" for coordinates before the cloth's own transform.
+    pub space: Space,
+}
+
+impl Default for OutputSection {
+    fn default() -> Self {
+        OutputSection {
+            formats: vec![Format::Pc2],
+            unit: Unit::default(),
+            up: UpAxis::default(),
+            pattern: "{object}.####".to_owned(),
+            space: Space::default(),
+        }
+    }
+}
+
+/// Limits that a finished bake must keep, or it ends with exit code 5.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct GatesSection {
+    /// On the relative stretch that the solver works against; 0.01 is one percent.
+    #[schemars(range(min = 0))]
+    pub max_stretch: Option<f64>,
+    /// On the relative stretch of the edges of the written mesh; 0.01 is one percent.
+    #[schemars(range(min = 0))]
+    pub max_edge_stretch: Option<f64>,
+    /// On the depth of a written vertex below a collider's surface [m].
+    #[schemars(range(min = 0))]
+    pub max_penetration: Option<f64>,
+}

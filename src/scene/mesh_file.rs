@@ -1,0 +1,50 @@
+//! Finds the mesh files that a scene names.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::suggest::suggest;
+
+/// Why a mesh file cannot be used.
+pub struct Fault {
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+/// Formats of mesh files that can be read.
+const EXTENSIONS: [&str; 1] = ["obj"];
+
+/// Where a mesh file is; relative paths start at `folder`, and both kinds of slashes will do.
+pub fn find(typed: &str, folder: &Path) -> Result<PathBuf, Fault> {
+    let fault = |message: String, help: Option<String>| Err(Fault { message, help });
+    if typed.trim().is_empty() {
+        return fault("the path of the mesh is empty".to_owned(), None);
+    }
+    let path = folder.join(typed.replace('\\', "/"));
+    let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let help = || nearby_file(&path).map(|near| format!("did you mean `{near}`?"));
+    match fs::metadata(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            fault(format!("there is no file `{}`", path.display()), help())
+        }
+        Err(error) => fault(format!("cannot look at `{}`: {error}", path.display()), None),
+        Ok(metadata) if metadata.is_dir() => fault(format!("`{}` is a folder, not a mesh", path.display()), None),
+        Ok(_) if !EXTENSIONS.contains(&extension.as_str()) => {
+            let message = format!("cannot read meshes of the kind `.{extension}`");
+            fault(message, Some("export the mesh as OBJ (`.obj`)".to_owned()))
+        }
+        Ok(_) => Ok(path),
+    }
+}
+
+/// A file beside the missing one with a similar name.
+fn nearby_file(path: &Path) -> Option<String> {
+    let wanted = path.file_name()?.to_str()?;
+    let entries = fs::read_dir(path.parent()?).ok()?;
+    // Some asset folders are huge, and a suggestion is not worth a wait.
+    let names: Vec<String> =
+        entries.take(10_000).filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    suggest(wanted, names.iter().map(String::as_str)).map(str::to_owned)
+}

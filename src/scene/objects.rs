@@ -1,0 +1,301 @@
+//! Resolves cloths, pins and colliders: the objects of a scene.
+
+use super::file::{ClothEntry, ColliderEntry, MeshText, MovingTransform, PinEntry, SceneFile, ShapeName};
+use super::problem::{KeyPath, Place, Problem};
+use super::resolve::Resolver;
+use super::{Cloth, Collider, Fabric, MeshSource, Pin, PinSelection, Placement, Shape, Unit, UpAxis};
+use super::{fabric, mesh_file, suggest};
+use crate::math::Vec3;
+use crate::math::curve::Curve;
+use crate::math::motion::Motion;
+
+/// Most vertices of a made mesh; more would not fit the memory of a farm machine.
+const MAX_VERTEX_COUNT: u64 = 4_000_000;
+
+/// Longest name; file systems allow 255 bytes, and patterns and extensions need room too.
+const MAX_NAME_LENGTH: usize = 100;
+
+impl Resolver<'_> {
+    /// Names become file names on every system.
+    pub(super) fn name(&mut self, name: &str, path: &KeyPath) {
+        if let Some(fault) = name_fault(name) {
+            self.error_with_help(path, fault, "names become file names: use letters, digits, `_`, `-` and `.`");
+        }
+    }
+
+    pub(super) fn unique_names(&mut self, file: &SceneFile) {
+        let cloths = file.cloth.iter().enumerate().map(|(index, cloth)| (KeyPath::cloth(index), &cloth.name));
+        let colliders = file.collider.iter().enumerate().map(|(index, entry)| (KeyPath::collider(index), &entry.name));
+        let mut seen = std::collections::HashMap::new();
+        for (path, name) in cloths.chain(colliders) {
+            let place = Place::Scene(path.key("name"));
+            match seen.insert(name.to_lowercase(), (path, name)) {
+                Some((other, first)) if first == name => {
+                    let message = format!("`{name}` is the name of `{other}` already");
+                    self.problems.push(Problem::error(place, message).help("give every object its own name"));
+                }
+                Some((_, first)) => {
+                    let message = format!("`{name}` and `{first}` differ only in upper and lower case");
+                    self.problems.push(Problem::warning(place, message).help("some systems mix up their files"));
+                }
+                None => {}
+            }
+        }
+    }
+
+    pub(super) fn cloths(&mut self, entries: &[ClothEntry]) -> Vec<Cloth> {
+        entries.iter().enumerate().map(|(index, entry)| self.cloth(entry, &KeyPath::cloth(index))).collect()
+    }
+
+    fn cloth(&mut self, entry: &ClothEntry, path: &KeyPath) -> Cloth {
+        self.name(&entry.name, &path.key("name"));
+        let pins_path = path.key("pins");
+        Cloth {
+            name: entry.name.clone(),
+            mesh: self.mesh(&entry.mesh, &entry.object, entry.unit, entry.up, path),
+            placement: Placement {
+                up: entry.up.unwrap_or_default(),
+                scale: entry.unit.unwrap_or_default().metres() * entry.scale,
+                rotate: entry.transform.rotate.into(),
+                translate: entry.transform.translate.into(),
+            },
+            fabric: self.fabric(entry, path),
+            pins: entry.pins.iter().enumerate().map(|(index, pin)| self.pin(pin, &pins_path.index(index))).collect(),
+        }
+    }
+
+    fn fabric(&mut self, entry: &ClothEntry, path: &KeyPath) -> Fabric {
+        let base = fabric::find(&entry.fabric).unwrap_or_else(|| {
+            let help = suggest::help(&entry.fabric, &fabric::names());
+            self.error_with_help(&path.key("fabric"), format!("unknown fabric `{}`", entry.fabric), help);
+            Fabric { density: 0.1, bend: 0.0, damping: 0.0, friction: 0.0, thickness: 0.0, max_stretch: 0.01 }
+        });
+        Fabric {
+            density: entry.density.unwrap_or(base.density),
+            bend: entry.bend.unwrap_or(base.bend),
+            damping: entry.damping.unwrap_or(base.damping),
+            friction: entry.friction.unwrap_or(base.friction),
+            thickness: entry.thickness.unwrap_or(base.thickness),
+            max_stretch: entry.max_stretch.unwrap_or(base.max_stretch),
+        }
+    }
+
+    fn mesh(
+        &mut self,
+        mesh: &MeshText,
+        object: &Option<String>,
+        unit: Option<Unit>,
+        up: Option<UpAxis>,
+        path: &KeyPath,
+    ) -> MeshSource {
+        let made = match mesh {
+            MeshText::Path(typed) => return self.mesh_file(typed, object.clone(), &path.key("mesh")),
+            MeshText::Made(made) => made,
+        };
+        let given = [("object", object.is_some()), ("unit", unit.is_some()), ("up", up.is_some())];
+        for (key, _) in given.into_iter().filter(|(_, given)| *given) {
+            let message = format!("`{key}` is for mesh files, but this mesh is made here, in metres and Y up");
+            self.problems.push(Problem::error(Place::Key(path.key(key)), message).help("remove it"));
+        }
+        let path = path.key("mesh");
+        let (source, vertex_count, key) = match (&made.sheet, &made.disc) {
+            (Some(sheet), None) => {
+                let path = path.key("sheet");
+                if let Some(axis) = sheet.vertices.iter().position(|count| *count < 2) {
+                    self.error(&path.key("vertices").index(axis), "a sheet needs at least 2 vertices along each side");
+                }
+                if let Some(axis) = sheet.size.iter().position(|length| *length <= 0.0) {
+                    self.error(&path.key("size").index(axis), "the size of a sheet must be more than 0");
+                }
+                let [x, z] = sheet.vertices.map(u64::from);
+                (MeshSource::Sheet { vertices: sheet.vertices, size: sheet.size }, x.saturating_mul(z), "sheet")
+            }
+            (None, Some(disc)) => {
+                let source = MeshSource::Disc { radius: disc.radius, inner: disc.inner, rim: disc.rim };
+                (source, u64::from(disc.inner) + u64::from(disc.rim), "disc")
+            }
+            _ => {
+                self.error(&path, "a made mesh is exactly one of `sheet` and `disc`");
+                return MeshSource::Disc { radius: 1.0, inner: 1, rim: 3 };
+            }
+        };
+        if vertex_count > MAX_VERTEX_COUNT {
+            let message = format!("{vertex_count} vertices are more than the {MAX_VERTEX_COUNT} that fit a bake");
+            self.error(&path.key(key), message);
+        }
+        source
+    }
+
+    fn mesh_file(&mut self, typed: &str, object: Option<String>, path: &KeyPath) -> MeshSource {
+        let found = mesh_file::find(typed, self.folder).unwrap_or_else(|fault| {
+            let problem = Problem::error(Place::Scene(path.clone()), fault.message);
+            self.problems.push(Problem { help: fault.help, ..problem });
+            self.folder.join(typed)
+        });
+        MeshSource::File { typed: typed.to_owned(), path: found, object }
+    }
+
+    fn pin(&mut self, entry: &PinEntry, path: &KeyPath) -> Pin {
+        let selections = [
+            entry.vertices.clone().map(PinSelection::Vertices),
+            entry.group.clone().map(PinSelection::Group),
+            entry.in_box.as_ref().map(|region| PinSelection::Box { min: region.min.into(), max: region.max.into() }),
+            entry
+                .in_sphere
+                .as_ref()
+                .map(|region| PinSelection::Sphere { center: region.center.into(), radius: region.radius }),
+            entry.boundary.map(PinSelection::Boundary),
+        ];
+        let mut selections = selections.into_iter().flatten();
+        let (select, more) = (selections.next(), selections.next());
+        if select.is_none() || more.is_some() {
+            let message = "a pin has exactly one of `vertices`, `group`, `box`, `sphere`, `boundary`";
+            self.error_with_help(path, message, "write several pins to pin several regions");
+        }
+        if let Some(PinSelection::Box { min, max }) = &select
+            && (0..3).any(|axis| min[axis] > max[axis])
+        {
+            self.error(&path.key("box"), "`min` is above `max`, so the box holds nothing");
+        }
+        let motion = match &entry.follow {
+            Some(follow) => self.motion(follow, Vec3::zeros(), &path.key("follow")),
+            None => Motion::still(),
+        };
+        Pin { select: select.unwrap_or(PinSelection::Boundary(0)), motion }
+    }
+
+    fn motion(&mut self, entry: &MovingTransform, default_pivot: Vec3, path: &KeyPath) -> Motion {
+        let still = || Curve::constant(Vec3::zeros());
+        let translate =
+            entry.translate.as_ref().map_or_else(still, |typed| self.vectors(typed, &path.key("translate")));
+        let rotate = entry.rotate.as_ref().map_or_else(still, |typed| self.vectors(typed, &path.key("rotate")));
+        Motion { translate, rotate, pivot: entry.pivot.map_or(default_pivot, Vec3::from) }
+    }
+
+    pub(super) fn colliders(&mut self, entries: &[ColliderEntry]) -> Vec<Collider> {
+        entries.iter().enumerate().map(|(index, entry)| self.collider(entry, &KeyPath::collider(index))).collect()
+    }
+
+    fn collider(&mut self, entry: &ColliderEntry, path: &KeyPath) -> Collider {
+        self.name(&entry.name, &path.key("name"));
+        self.shape_keys(entry, path);
+        let shape = self.shape(entry, path);
+        let middle = match &shape {
+            Shape::Plane { point, .. } => *point,
+            Shape::Sphere { center, .. } | Shape::Box { center, .. } => *center,
+            Shape::Capsule { from, to, .. } | Shape::Cylinder { from, to, .. } => (from + to) / 2.0,
+            Shape::Mesh { .. } => Vec3::zeros(),
+        };
+        Collider {
+            name: entry.name.clone(),
+            shape,
+            motion: self.motion(&entry.transform, middle, &path.key("transform")),
+            friction: self.amounts(&entry.friction, &path.key("friction")),
+            thickness: entry.thickness,
+        }
+    }
+
+    /// Which keys a shape needs and which it may have.
+    fn shape_keys(&mut self, entry: &ColliderEntry, path: &KeyPath) {
+        let (name, needed, allowed): (_, &[&str], &[&str]) = match entry.shape {
+            ShapeName::Plane => ("plane", &["point", "normal"], &[]),
+            ShapeName::Sphere => ("sphere", &["center", "radius"], &[]),
+            ShapeName::Box => ("box", &["center", "size"], &[]),
+            ShapeName::Capsule => ("capsule", &["from", "to", "radius"], &[]),
+            ShapeName::Cylinder => ("cylinder", &["from", "to", "radius"], &[]),
+            ShapeName::Mesh => ("mesh", &["mesh"], &["object", "unit", "scale", "up"]),
+        };
+        let given = [
+            ("point", entry.point.is_some()),
+            ("normal", entry.normal.is_some()),
+            ("center", entry.center.is_some()),
+            ("radius", entry.radius.is_some()),
+            ("size", entry.size.is_some()),
+            ("from", entry.from.is_some()),
+            ("to", entry.to.is_some()),
+            ("mesh", entry.mesh.is_some()),
+            ("object", entry.object.is_some()),
+            ("unit", entry.unit.is_some()),
+            ("scale", entry.scale.is_some()),
+            ("up", entry.up.is_some()),
+        ];
+        for (key, given) in given {
+            if !given && needed.contains(&key) {
+                let help = format!("a {name} is described by {}", suggest::quoted(needed));
+                self.error_with_help(path, format!("the key `{key}` is missing for a {name}"), help);
+            }
+            if given && !needed.contains(&key) && !allowed.contains(&key) {
+                let help = format!("a {name} is described by {}", suggest::quoted(&[needed, allowed].concat()));
+                let message = format!("`{key}` does not belong to a {name}");
+                self.problems.push(Problem::error(Place::Key(path.key(key)), message).help(help));
+            }
+        }
+    }
+
+    /// The shape; missing values were reported before, so anything stands in for them.
+    fn shape(&mut self, entry: &ColliderEntry, path: &KeyPath) -> Shape {
+        let vector = |typed: Option<[f64; 3]>| typed.map_or_else(Vec3::zeros, Vec3::from);
+        let center = vector(entry.center);
+        let [from, to] = [vector(entry.from), vector(entry.to)];
+        let radius = entry.radius.unwrap_or(1.0);
+        match entry.shape {
+            ShapeName::Plane => {
+                let normal = entry.normal.map_or_else(Vec3::y, Vec3::from).try_normalize(0.0);
+                if normal.is_none() {
+                    self.error(&path.key("normal"), "a normal must not be zero");
+                }
+                Shape::Plane { point: vector(entry.point), normal: normal.unwrap_or_else(Vec3::y) }
+            }
+            ShapeName::Sphere => Shape::Sphere { center, radius },
+            ShapeName::Box => {
+                let size = entry.size.unwrap_or([1.0; 3]);
+                if let Some(axis) = size.iter().position(|length| *length <= 0.0) {
+                    self.error(&path.key("size").index(axis), "the size of a box must be more than 0");
+                }
+                Shape::Box { center, size: size.into() }
+            }
+            ShapeName::Capsule => Shape::Capsule { from, to, radius },
+            ShapeName::Cylinder => {
+                if entry.from.is_some() && entry.from == entry.to {
+                    self.error(&path.key("to"), "a cylinder needs a length, but `from` and `to` are the same");
+                }
+                Shape::Cylinder { from, to, radius }
+            }
+            ShapeName::Mesh => {
+                let mesh = match &entry.mesh {
+                    Some(mesh) => self.mesh(mesh, &entry.object, entry.unit, entry.up, path),
+                    None => MeshSource::Disc { radius: 1.0, inner: 1, rim: 3 },
+                };
+                let placement = Placement {
+                    up: entry.up.unwrap_or_default(),
+                    scale: entry.unit.unwrap_or_default().metres() * entry.scale.unwrap_or(1.0),
+                    rotate: Vec3::zeros(),
+                    translate: Vec3::zeros(),
+                };
+                Shape::Mesh { mesh, placement }
+            }
+        }
+    }
+}
+
+/// Why a name cannot be a file name on some system.
+fn name_fault(name: &str) -> Option<String> {
+    if name.trim().is_empty() {
+        return Some("a name must not be empty".to_owned());
+    }
+    if name.len() > MAX_NAME_LENGTH {
+        return Some(format!("a name must not be longer than {MAX_NAME_LENGTH} bytes"));
+    }
+    if let Some(character) = name.chars().find(|c| c.is_control() || r#"/\:*?"<>|"#.contains(*c)) {
+        return Some(format!("`{}` cannot be part of a file name", character.escape_default()));
+    }
+    if name.starts_with(' ') || name.ends_with([' ', '.']) {
+        return Some("a name must not start or end with a blank, or end with a dot".to_owned());
+    }
+    let stem = name.split('.').next().unwrap_or(name).to_ascii_uppercase();
+    let numbered = |port: &str| stem.strip_prefix(port).is_some_and(|n| n.len() == 1 && "123456789".contains(n));
+    if ["CON", "PRN", "AUX", "NUL"].contains(&stem.as_str()) || numbered("COM") || numbered("LPT") {
+        return Some(format!("Windows keeps the name `{stem}` for itself"));
+    }
+    None
+}
