@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use schemars::generate::SchemaSettings;
 use serde_json::Value as Json;
@@ -52,7 +52,7 @@ pub fn collider_path(index: usize) -> KeyPath {
 /// Reads a scene file. `overrides` are `--set` arguments, `frames` is the `--frames` argument.
 pub fn read(path: &Path, overrides: &[String], frames: Option<&str>) -> Result<Resolved, Failure> {
     let text = read_file(path).map_err(|problem| Failure { document: None, problems: vec![*problem] })?;
-    let folder = path.parent().map(Path::to_owned).unwrap_or_else(PathBuf::new);
+    let folder = path.parent().map(Path::to_owned).unwrap_or_default();
     read_text(&path.display().to_string(), &text, &folder, overrides, frames)
 }
 

@@ -326,7 +326,7 @@ pub struct Output {
     pub unit: Unit,
     /// Up axis of the written coordinates.
     pub up: UpAxis,
-    /// File name of a cache without its extension: see `cache::pattern`.
+    /// File name of a cache without its extension: see `scene::pattern`.
     pub pattern: String,
     /// World or local.
     pub space: Space,

@@ -26,7 +26,7 @@ fn similarity(word: &str, candidate: &str) -> f64 {
 }
 
 /// A suggestion as a help line, or else all the choices.
-pub fn help<'a>(word: &str, choices: &[&'a str]) -> String {
+pub fn help(word: &str, choices: &[&str]) -> String {
     match suggest(word, choices.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("possible here: {}", quoted(choices)),
