@@ -1,0 +1,311 @@
+//! Every kind of mistake: where it is shown, and what is said about it.
+
+use std::path::Path;
+
+use kiln::scene::problem::Place;
+use kiln::scene::{diagnostics, read, read_text};
+
+use crate::{SHORT, bad, expect, plain, summary};
+
+/// Appended lines, and the only problem they cause, as `line:column message` (`SHORT` ends with line 6).
+#[test]
+fn each_mistake_is_named() {
+    let cases = [
+        // What the schema knows.
+        ("strech = 1", "7:1 unknown key `strech`", "did you mean `max_stretch`?"),
+        ("qqq = 1", "7:1 unknown key `qqq`", "possible here: `bend`, `damping`"),
+        ("density = \"a\"", "7:11 expected a number, found a string", "Mass per area [kg/m2]"),
+        ("density = 0", "7:11 0 is too small, it must be more than 0", ""),
+        ("bend = -1", "7:8 -1 is too small, the least is 0", ""),
+        ("bend = 1e13", "7:8 1e13 is beyond the 1e12 that a scene may hold", ""),
+        ("bend = nan", "7:8 numbers must be finite", ""),
+        ("bend = -inf", "7:8 numbers must be finite", ""),
+        ("bend = 1e999", "7:8 numbers must be finite", ""),
+        ("bend = 99999999999999999999", "7:8 this whole number is too large", ""),
+        ("bend = 1979-05-27", "7:8 expected a number, found a date", ""),
+        ("up = \"x\"", "7:6 expected one of `y`, `z`, found `x`", ""),
+        ("unit = \"cmm\"", "7:8 expected one of `m`, `cm`, `mm`, `in`, `ft`, found `cmm`", "did you mean"),
+        ("pins = 3", "7:8 expected an array, found a whole number", "held in place"),
+        ("pins = [3]", "7:9 expected a table, found a whole number", ""),
+        ("pins = [{ vertices = [] }]", "7:22 expected at least 1 values, found 0", ""),
+        ("pins = [{ vertices = [-1] }]", "7:23 -1 is too small, the least is 0", ""),
+        ("pins = [{ boundary = 5000000000 }]", "7:22 5000000000 is too large, the most is 4294967295", ""),
+        ("pins = [{ sphere = { center = [0, 0, 0] } }]", "7:20 the key `radius` is missing", "Its radius [m]"),
+        ("transform.translate = [1, 2]", "7:23 expected 3 values, found 2", "Shift [m]"),
+        ("transform.translate = [1, 2, true]", "7:30 expected a number, found a boolean", "Shift [m]"),
+        ("[wind]\nspeed = \"4\"", "8:9 expected a number or a table, found a string", "Mean speed [m/s]"),
+        ("[wind]\nspeed = {}", "8:9 the key `keys` is missing", "Pairs of frame and value"),
+        ("[wind]\nspeed = { keys = [] }", "8:18 expected at least 1 values, found 0", ""),
+        ("[wind]\nspeed = { keys = [[1]] }", "8:19 expected 2 values, found 1", ""),
+        ("[wind]\nspeed = { keys = [[1, [2, 3, 4]]] }", "8:23 expected a number, found an array", ""),
+        (
+            "[wind]\nspeed = { keys = [[1, 2]], interpolation = \"liner\" }",
+            "8:44 expected one of `linear`, `step`, `smooth`, found `liner`",
+            "did you mean `linear`?",
+        ),
+        ("[wind]\nseed = 1.5", "8:8 expected a whole number, found a number with a fraction", ""),
+        ("[winds]", "7:2 unknown key `winds`", "did you mean `wind`?"),
+        (
+            "[output]\nformats = [\"pc3\"]",
+            "8:12 expected one of `pc2`, `mdd`, `obj`, found `pc3`",
+            "did you mean `pc2`?",
+        ),
+        ("[collider]", "7:1 expected an array, found a table", "one [[collider]] each"),
+        ("[[collider]]\nname = \"a\"", "7:1 the key `shape` is missing", "\"plane\""),
+        (
+            "[[collider]]\nname = \"a\"\nshape = \"spher\"",
+            "9:9 expected one of `plane`, `sphere`, `box`, `capsule`, `cylinder`, `mesh`, found `spher`",
+            "did you mean `sphere`?",
+        ),
+        // What it does not.
+        ("fabric = \"denym\"", "7:10 unknown fabric `denym`", "did you mean `denim`?"),
+        ("fabric = \"\"", "7:10 unknown fabric ``", "`silk`"),
+        ("unit = \"cm\"", "7:1 `unit` is for mesh files, but this mesh is made here, in metres and Y up", "remove"),
+        ("pins = [{}]", "7:9 a pin has exactly one of `vertices`, `group`, `box`, `sphere`, `boundary`", ""),
+        (
+            "pins = [{ group = \"a\", boundary = 0 }]",
+            "7:9 a pin has exactly one of `vertices`, `group`, `box`, `sphere`, `boundary`",
+            "",
+        ),
+        (
+            "pins = [{ box = { min = [1, 0, 0], max = [0, 1, 1] } }]",
+            "7:17 `min` is above `max`, so the box holds nothing",
+            "",
+        ),
+        ("[wind]\nspeed = -1", "8:9 this must not be negative", ""),
+        ("[wind]\nspeed = { keys = [[1, 2], [5, -1]] }", "8:31 this must not be negative", ""),
+        ("[wind]\nspeed = { keys = [[5, 2], [5, 1]] }", "8:28 the frames of keys must ascend, but 5 follows 5", ""),
+        ("[wind]\ndirection = [0, 0, 0]", "8:13 a direction must not be zero", ""),
+        (
+            "[wind]\ndirection = { keys = [[1, [1, 0, 0]], [5, [-2, 0, 0]]] }",
+            "8:43 the way from the previous key's direction to its opposite leads through zero",
+            "add a key",
+        ),
+        (
+            "[output]\npattern = \"{object}\"\nformats = [\"obj\"]",
+            "8:11 all frames of an OBJ sequence would be written under one name",
+            "####",
+        ),
+        ("[output]\npattern = \"../{object}\"", "8:11 the pattern leaves the job's folder", ""),
+        ("[output]\npattern = \"{objct}\"", "8:11 unknown token `{objct}`; did you mean `{object}`?", ""),
+        (
+            "[[collider]]\nname = \"cloth\"\nshape = \"sphere\"\ncenter = [0, 0, 0]\nradius = 1",
+            "8:8 `cloth` is the name of `cloth[0]` already",
+            "own name",
+        ),
+        (
+            "[[collider]]\nname = \"a/b\"\nshape = \"sphere\"\ncenter = [0, 0, 0]\nradius = 1",
+            "8:8 `/` cannot be part of a file name",
+            "letters",
+        ),
+        (
+            "[[collider]]\nname = \"a\"\nshape = \"sphere\"\ncenter = [0, 0, 0]",
+            "7:1 the key `radius` is missing for a sphere",
+            "`center`, `radius`",
+        ),
+        (
+            "[[collider]]\nname = \"a\"\nshape = \"sphere\"\ncenter = [0, 0, 0]\nradius = 1\nsize = [1, 1, 1]",
+            "12:1 `size` does not belong to a sphere",
+            "`center`, `radius`",
+        ),
+        (
+            "[[collider]]\nname = \"a\"\nshape = \"box\"\ncenter = [0, 0, 0]\nsize = [1, 0, 1]",
+            "11:12 the size of a box must be more than 0",
+            "",
+        ),
+        (
+            "[[collider]]\nname = \"a\"\nshape = \"plane\"\npoint = [0, 0, 0]\nnormal = [0, 0, 0]",
+            "11:10 a normal must not be zero",
+            "",
+        ),
+        (
+            "[[collider]]\nname = \"a\"\nshape = \"cylinder\"\nfrom = [0, 0, 0]\nto = [0, 0, 0]\nradius = 1",
+            "11:6 a cylinder needs a length, but `from` and `to` are the same",
+            "",
+        ),
+    ];
+    for (lines, summary, help) in cases {
+        expect(&bad(&format!("{SHORT}{lines}\n")), &[(summary, help)]);
+    }
+}
+
+/// Lines of the shortest scene replaced.
+#[test]
+fn each_mistake_in_the_head_is_named() {
+    let cases = [
+        ("name = \"flag\"\n", "", "1:1 the key `name` is missing", "Name of the scene"),
+        ("name = \"flag\"\n", "nmae = \"flag\"\n", "2:1 unknown key `nmae`", "did you mean `name`?"),
+        ("\"flag\"", "\"\"", "2:8 a name must not be empty", ""),
+        ("\"flag\"", "\"..\"", "2:8 a name must not start or end with a blank, or end with a dot", ""),
+        ("\"flag\"", "\"nul.x\"", "2:8 Windows keeps the name `NUL` for itself", ""),
+        ("\"flag\"", "\"a\\nb\"", "2:8 `\\n` cannot be part of a file name", ""),
+        ("1001-1010", "1010-1001", "3:10 the range `1010-1001` runs backwards", "1001-1120"),
+        ("1001-1010", "1-2000000", "3:10 1 to 2000000 are more than 1000000 frames", ""),
+        ("\"1001-1010\"", "1.5", "3:10 expected a whole number or a string, found a number with a fraction", "1-100x2"),
+        ("[scene]\n", "[scene]\nfps = 0\n", "2:7 this is no frame rate", "24000/1001"),
+        ("[scene]\n", "[scene]\nfps = \"1/0\"\n", "2:7 this is no frame rate", ""),
+        ("[scene]\n", "[scene]\nsubsteps = 0\n", "2:12 0 is too small, the least is 1", "or \"auto\""),
+        ("[scene]\n", "[scene]\nsubsteps = 100001\n", "2:12 100001 is too large, the most is 100000", ""),
+        ("[scene]\n", "[scene]\nsubsteps = \"atuo\"\n", "2:12 expected `auto`, found `atuo`", ""),
+        ("[5, 5]", "[5, 1]", "6:35 a sheet needs at least 2 vertices along each side", ""),
+        ("[5, 5]", "[5000, 5000]", "6:18 25000000 vertices are more than the 4000000 that fit a bake", ""),
+        ("[1.0, 1.0]", "[1.0, 0.0]", "6:52 the size of a sheet must be more than 0", ""),
+        ("{ sheet", "{ shet", "6:10 unknown key `shet`", "did you mean `sheet`?"),
+        (
+            "{ sheet = { vertices = [5, 5], size = [1.0, 1.0] } }",
+            "{}",
+            "6:8 a made mesh is exactly one of `sheet` and `disc`",
+            "",
+        ),
+        (
+            "{ sheet = { vertices = [5, 5], size = [1.0, 1.0] } }",
+            "{ disc = { radius = 1, inner = 5, rim = 2 } }",
+            "6:48 2 is too small, the least is 3",
+            "",
+        ),
+        (
+            "{ sheet = { vertices = [5, 5], size = [1.0, 1.0] } }",
+            "5",
+            "6:8 expected a string or a table, found a whole number",
+            "OBJ",
+        ),
+        ("{ sheet = { vertices = [5, 5], size = [1.0, 1.0] } }", "\"src\"", "6:8 `./src` is a folder, not a mesh", ""),
+        (
+            "{ sheet = { vertices = [5, 5], size = [1.0, 1.0] } }",
+            "\"Cargo.toml\"",
+            "6:8 cannot read meshes of the kind `.toml`",
+            "OBJ",
+        ),
+        (
+            "{ sheet = { vertices = [5, 5], size = [1.0, 1.0] } }",
+            "'src\\libb.rs'",
+            "6:8 there is no file `./src/libb.rs`",
+            "did you mean `lib.rs`?",
+        ),
+    ];
+    for (from, to, summary, help) in cases {
+        let text = SHORT.replacen(from, to, 1);
+        assert_ne!(text, SHORT);
+        expect(&bad(&text), &[(summary, help)]);
+    }
+}
+
+#[test]
+fn several_mistakes_are_found_in_one_run_of_both_sorts() {
+    let text = r#"[scene]
+name = "a/b"
+frames = "10-1"
+[wind]
+sped = 4
+direction = [1, "a", 0]
+[[cloth]]
+name = "x"
+mesh = "missing.obj"
+fabric = "coton"
+[[cloth]]
+name = "x"
+mesh = "Cargo.toml"
+[[collider]]
+name = "ball"
+shape = "sphere"
+center = "middle"
+"#;
+    let failure = bad(text);
+    expect(
+        &failure,
+        &[
+            ("2:8 `/` cannot be part of a file name", ""),
+            ("3:10 the range `10-1` runs backwards", ""),
+            ("5:1 unknown key `sped`", "speed"),
+            ("6:17 expected a number, found a string", ""),
+            ("9:8 there is no file `./missing.obj`", ""),
+            ("10:10 unknown fabric `coton`", "cotton"),
+            ("12:8 `x` is the name of `cloth[0]` already", ""),
+            ("13:8 cannot read meshes of the kind `.toml`", ""),
+            ("17:10 expected an array of 3, found a string", ""),
+        ],
+    );
+}
+
+#[test]
+fn a_scene_needs_cloth() {
+    expect(&bad("[scene]\nname = \"a\"\nframes = \"1-2\"\n"), &[("1:1 there is no cloth in this scene", "[[cloth]]")]);
+    expect(&bad(""), &[("1:1 the table `[scene]` is missing", "")]);
+}
+
+#[test]
+fn two_cloths_need_two_file_names() {
+    let text = format!("[output]\npattern = \"a.####\"\n{SHORT}{}", SHORT.split_at(43).1.replace("\"cloth\"", "\"b\""));
+    expect(&bad(&text), &[("2:11 2 cloths would be written under one name", "{object}")]);
+}
+
+#[test]
+fn rendering_underlines_the_text() {
+    let expected = "\
+error: unknown key `strech`
+ --> flag.toml:7:1
+  |
+7 | strech = 0.02
+  | ^^^^^^
+  |
+  = help: did you mean `max_stretch`?
+";
+    let failure = bad(&format!("{SHORT}strech = 0.02\n"));
+    assert_eq!(plain(&failure), expected);
+    let styled = diagnostics::render(&failure.problems, failure.document.as_ref(), true);
+    assert!(styled.contains("\u{1b}[") && styled.contains("strech"));
+}
+
+#[test]
+fn rendering_never_prints_the_word_that_stops_farms() {
+    let failure = bad(&SHORT.replace("\"flag\"", "\"Error: x\""));
+    let text = plain(&failure);
+    assert!(text.is_ascii() && text.contains("error: x") && !text.contains("Error:"), "{text}");
+}
+
+#[test]
+fn files_that_cannot_be_read_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let binary = folder.path().join("binary.toml");
+    std::fs::write(&binary, b"[scene]\n\xff\xfe").unwrap();
+    let missing = folder.path().join("missing.toml");
+    let huge = folder.path().join("huge.toml");
+    std::fs::File::create(&huge).unwrap().set_len((64 << 20) + 1).unwrap();
+    let cases = [
+        (binary.as_path(), "byte 8 belongs to no character"),
+        (folder.path(), "a folder"),
+        (&missing, "cannot read the scene file"),
+        (&huge, "too large"),
+    ];
+    for (path, message) in cases {
+        let failure = read(path, &[], None).unwrap_err();
+        assert_eq!(failure.problems[0].place, Place::File(path.to_owned()));
+        assert!(failure.problems[0].message.contains(message), "{failure:?}");
+        assert!(plain(&failure).contains(&format!("--> {}", path.display())));
+    }
+}
+
+#[test]
+fn problems_in_other_files_render_with_their_line() {
+    let problem =
+        kiln::scene::problem::Problem::error(Place::Line("a.obj".into(), 12), "no such vertex").help("count again");
+    let text = diagnostics::render(&[problem], None, false);
+    assert!(
+        text.starts_with("error: no such vertex\n")
+            && text.contains("--> a.obj:12")
+            && text.contains("help: count again"),
+        "{text}"
+    );
+}
+
+#[test]
+fn chosen_frames_must_be_simulated() {
+    let choose = |frames| read_text("flag.toml", SHORT, Path::new("."), &[], Some(frames));
+    assert_eq!(choose("1003,1001-1002").unwrap().scene.written_frames, [1001, 1002, 1003]);
+    let scene = choose("1005").unwrap().scene;
+    assert_eq!((scene.first_frame, scene.last_frame), (1001, 1010));
+    let failure = choose("1009-1011").unwrap_err();
+    assert_eq!(summary(&failure, &failure.problems[0]), "--frames 1:1 frame 1011 is not in this scene");
+    let failure = choose("9-1").unwrap_err();
+    assert_eq!(summary(&failure, &failure.problems[0]), "--frames 1:1 the range `9-1` runs backwards");
+}
