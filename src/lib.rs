@@ -2,6 +2,7 @@
 
 pub mod algorithms;
 pub mod import;
+pub mod cache;
 pub mod math;
 pub mod mesh;
 pub mod model;

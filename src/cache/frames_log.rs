@@ -1,0 +1,121 @@
+//! `frames.jsonl`: one line of metrics a frame, handed to the system at once so that others can follow a running bake.
+//! It grows under its final name for that reason; a line that was cut off has no line end and is not read.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::error::{CacheError, Result};
+
+/// Metrics of an object in a frame.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ObjectRecord {
+    /// The object's name.
+    pub name: String,
+    /// Largest relative stretch of the constraints.
+    pub max_stretch: f64,
+    /// Mean relative stretch of the constraints.
+    pub mean_stretch: f64,
+    /// Largest relative stretch of the written mesh's edges.
+    pub max_edge_stretch: f64,
+    /// 99 of 100 edges are stretched less.
+    pub p99_edge_stretch: f64,
+    /// Vertices in contact.
+    pub contacts: u64,
+    /// Depth of the deepest vertex below a collider's surface [m].
+    pub max_penetration: f64,
+}
+
+/// Metrics of a frame.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FrameRecord {
+    /// Its number.
+    pub frame: i64,
+    /// What it took to simulate [s].
+    pub seconds: f64,
+    /// Steps it was cut into.
+    pub substeps: u32,
+    /// Iterations of all its steps.
+    pub iterations: u64,
+    /// Whether it is in the store.
+    pub written: bool,
+    /// In the order of the scene.
+    pub objects: Vec<ObjectRecord>,
+}
+
+impl FrameRecord {
+    /// The first metric that JSON cannot hold.
+    fn not_finite(&self) -> Option<String> {
+        if !self.seconds.is_finite() {
+            return Some("seconds".to_owned());
+        }
+        for object in &self.objects {
+            let metrics = [
+                ("max_stretch", object.max_stretch),
+                ("mean_stretch", object.mean_stretch),
+                ("max_edge_stretch", object.max_edge_stretch),
+                ("p99_edge_stretch", object.p99_edge_stretch),
+                ("max_penetration", object.max_penetration),
+            ];
+            if let Some((metric, _)) = metrics.iter().find(|(_, value)| !value.is_finite()) {
+                return Some(format!("{metric} of \"{}\"", object.name));
+            }
+        }
+        None
+    }
+}
+
+/// Appends records to a log.
+#[derive(Debug)]
+pub struct FramesLog {
+    path: PathBuf,
+    file: File,
+}
+
+impl FramesLog {
+    /// Starts an empty log, with all folders above it.
+    pub fn create(path: &Path) -> Result<Self> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(CacheError::io("create the folder", folder))?;
+        }
+        let file = File::create(path).map_err(CacheError::io("create", path))?;
+        Ok(FramesLog { path: path.to_owned(), file })
+    }
+
+    /// Appends a line in one write.
+    pub fn append(&mut self, record: &FrameRecord) -> Result<()> {
+        if let Some(metric) = record.not_finite() {
+            return Err(CacheError::MetricNotFinite { file: self.path.clone(), frame: record.frame, metric });
+        }
+        let mut line =
+            serde_json::to_vec(record).map_err(|error| CacheError::invalid(&self.path, error.to_string()))?;
+        line.push(b'\n');
+        self.file.write_all(&line).map_err(CacheError::io("write", &self.path))
+    }
+}
+
+/// Reads a log. A last line without its end is kept if it is whole, else it was cut off and is left out.
+pub fn read(path: &Path) -> Result<Vec<FrameRecord>> {
+    let file = File::open(path).map_err(CacheError::io("open", path))?;
+    let mut lines = BufReader::new(file);
+    let (mut records, mut line, mut number) = (Vec::new(), Vec::new(), 0);
+    loop {
+        line.clear();
+        number += 1;
+        if lines.read_until(b'\n', &mut line).map_err(CacheError::io("read", path))? == 0 {
+            return Ok(records);
+        }
+        match serde_json::from_slice(&line) {
+            Ok(record) => records.push(record),
+            Err(_) if !line.ends_with(b"\n") => {}
+            Err(error) => {
+                let (file, message) = (path.to_owned(), error.to_string());
+                return Err(CacheError::InvalidLine { file, line: number, message });
+            }
+        }
+    }
+}

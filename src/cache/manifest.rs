@@ -1,0 +1,202 @@
+//! `manifest.json`: what was baked from what, by which program, and how it ended.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::atomic::{AtomicFile, WrittenFile, hexadecimal};
+use super::error::{CacheError, Result};
+use super::names::MANIFEST_VERSION;
+use crate::scene::Format;
+
+/// How far a job is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Being written, or killed without a chance to say so.
+    Running,
+    /// All frames written, every gate passed.
+    Complete,
+    /// Ended early; the message says why.
+    Failed,
+    /// All frames written, a gate did not pass.
+    GatesFailed,
+}
+
+/// The program that wrote the job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tool {
+    /// `kiln`.
+    pub name: String,
+    /// As in `kiln --version`.
+    pub version: String,
+    /// Processor and the features that may change the last bit, such as `x86_64+avx2+fma`.
+    pub cpu: String,
+}
+
+impl Tool {
+    /// This program on this machine.
+    pub fn current() -> Self {
+        Tool { name: env!("CARGO_PKG_NAME").into(), version: env!("CARGO_PKG_VERSION").into(), cpu: cpu_features() }
+    }
+}
+
+/// A file that decided the result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InputFile {
+    /// As the user wrote it.
+    pub file: String,
+    /// Its length.
+    pub bytes: u64,
+    /// xxh3_128 of its content, in hexadecimal.
+    pub xxh3: String,
+}
+
+impl InputFile {
+    /// Takes the fingerprint of a file; `typed` is its name in the manifest.
+    pub fn read(path: &Path, typed: &str) -> Result<Self> {
+        let mut file = File::open(path).map_err(CacheError::io("open", path))?;
+        let (mut digest, mut bytes) = (Xxh3::new(), 0);
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            let count = file.read(&mut buffer).map_err(CacheError::io("read", path))?;
+            if count == 0 {
+                return Ok(InputFile { file: typed.to_owned(), bytes, xxh3: hexadecimal(&digest) });
+            }
+            digest.update(&buffer[..count]);
+            bytes += count as u64;
+        }
+    }
+}
+
+/// Which frames there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FrameSummary {
+    /// First simulated frame.
+    pub first: i64,
+    /// Last simulated frame.
+    pub last: i64,
+    /// How many are in the store.
+    pub written: u64,
+}
+
+/// A cache that was made from the store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CacheFile {
+    /// Relative to the job folder, with forward slashes.
+    pub file: String,
+    /// Its format.
+    pub format: Format,
+    /// Whose vertices it holds.
+    pub object: String,
+    /// Its length.
+    pub bytes: u64,
+    /// xxh3_128 of its content, in hexadecimal.
+    pub xxh3: String,
+}
+
+impl CacheFile {
+    /// The entry of a file that was just written somewhere below `job_folder`.
+    pub fn new(job_folder: &Path, written: &WrittenFile, format: Format, object: &str) -> Self {
+        let relative = written.path.strip_prefix(job_folder).unwrap_or(&written.path);
+        let parts: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
+        CacheFile {
+            file: parts.join("/"),
+            format,
+            object: object.to_owned(),
+            bytes: written.bytes,
+            xxh3: written.xxh3.clone(),
+        }
+    }
+}
+
+/// Everything in `manifest.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// Layout of this file.
+    pub version: u32,
+    /// The program that wrote the job.
+    pub tool: Tool,
+    /// How far the job is.
+    pub status: Status,
+    /// What the program ended with; none while it runs.
+    pub exit_code: Option<i32>,
+    /// Why it failed, if it did.
+    pub message: Option<String>,
+    /// Which frames there are.
+    pub frames: FrameSummary,
+    /// The files that decided the result.
+    pub inputs: Vec<InputFile>,
+    /// The caches that were made.
+    pub caches: Vec<CacheFile>,
+    /// The scene with every default filled in.
+    pub scene: serde_json::Value,
+}
+
+impl Manifest {
+    /// A job of this program that starts now.
+    pub fn running(scene: serde_json::Value, inputs: Vec<InputFile>, frames: FrameSummary) -> Self {
+        Manifest {
+            version: MANIFEST_VERSION,
+            tool: Tool::current(),
+            status: Status::Running,
+            exit_code: None,
+            message: None,
+            frames,
+            inputs,
+            caches: Vec::new(),
+            scene,
+        }
+    }
+
+    /// Writes the file, replacing an older one in one step.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let text = serde_json::to_string_pretty(self).map_err(|error| CacheError::invalid(path, error.to_string()))?;
+        let mut file = AtomicFile::create(path)?;
+        file.put(text.as_bytes())?;
+        file.put(b"\n")?;
+        file.commit().map(drop)
+    }
+
+    /// Reads the file; one of a later Kiln is refused.
+    pub fn read(path: &Path) -> Result<Self> {
+        /// All that is certain about a manifest of any version.
+        #[derive(Deserialize)]
+        struct Version {
+            version: u32,
+        }
+        let malformed = |error: serde_json::Error| {
+            CacheError::invalid(path, format!("this is not a manifest that Kiln can read: {error}"))
+        };
+        let text = fs::read(path).map_err(CacheError::io("read", path))?;
+        let Version { version } = serde_json::from_slice(&text).map_err(malformed)?;
+        if version > MANIFEST_VERSION {
+            let (file, found, supported) = (path.to_owned(), version, MANIFEST_VERSION);
+            return Err(CacheError::NewerVersion { file, found, supported });
+        }
+        serde_json::from_slice(&text).map_err(malformed)
+    }
+}
+
+/// The processor and those of its features that linear algebra chooses its code by.
+pub fn cpu_features() -> String {
+    #[allow(unused_mut, reason = "other processors have nothing to add")]
+    let mut features = std::env::consts::ARCH.to_owned();
+    #[cfg(target_arch = "x86_64")]
+    for (name, present) in [
+        ("+avx2", is_x86_feature_detected!("avx2")),
+        ("+fma", is_x86_feature_detected!("fma")),
+        ("+avx512f", is_x86_feature_detected!("avx512f")),
+    ] {
+        features += if present { name } else { "" };
+    }
+    features
+}

@@ -1,0 +1,141 @@
+//! Wavefront OBJ: rest meshes, and one file a frame.
+//!
+//! Vertices, polygons, texture coordinates, names, groups and materials are those of the artist's mesh, in its order.
+//! Normals are left out: those of the file belong to the undeformed mesh. Numbers have as many digits as it takes to
+//! read back the same f32.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use super::atomic::{AtomicFile, WrittenFile};
+use super::error::{CacheError, Result};
+use super::writers::{CacheWriter, Progress, Track};
+use crate::mesh::surface::PolyMesh;
+
+/// Everything of an OBJ file that is the same in every frame.
+struct Template {
+    above_vertices: String,
+    below_vertices: String,
+}
+
+impl Template {
+    fn new(mesh: &PolyMesh) -> Self {
+        let mut above_vertices = "# written by Kiln\n".to_owned();
+        if let Some(library) = &mesh.material_library {
+            above_vertices += &format!("mtllib {}\n", one_line(library));
+        }
+        if !mesh.name.is_empty() {
+            above_vertices += &format!("o {}\n", one_line(&mesh.name));
+        }
+        let mut below_vertices = String::new();
+        for [u, v] in &mesh.uvs {
+            let _ = writeln!(below_vertices, "vt {u} {v}"); // a String takes everything
+        }
+        put_faces(&mut below_vertices, mesh);
+        Template { above_vertices, below_vertices }
+    }
+
+    fn write(&self, path: &Path, positions: &[[f32; 3]], text: &mut String) -> Result<WrittenFile> {
+        text.clear();
+        for [x, y, z] in positions {
+            let _ = writeln!(text, "v {x} {y} {z}");
+        }
+        let mut file = AtomicFile::create(path)?;
+        for part in [&self.above_vertices, &*text, &self.below_vertices] {
+            file.put(part.as_bytes())?;
+        }
+        file.commit()
+    }
+}
+
+fn put_faces(text: &mut String, mesh: &PolyMesh) {
+    // Membership sorted by face, so that one walk over the faces meets it in order.
+    let mut memberships: Vec<(u32, usize)> = Vec::new();
+    for (number, group) in mesh.groups.iter().enumerate() {
+        memberships.extend(group.faces.iter().map(|&face| (face, number)));
+    }
+    memberships.sort_unstable();
+    let mut memberships = memberships.chunk_by(|a, b| a.0 == b.0).peekable();
+    let mut materials = mesh.materials.iter().peekable();
+    let mut current: Vec<usize> = Vec::new();
+    for face in 0..mesh.face_count() {
+        let groups = match memberships.next_if(|group| group[0].0 as usize == face) {
+            Some(members) => members.iter().map(|member| member.1).collect(),
+            None => Vec::new(),
+        };
+        if groups != current {
+            // "default" is how OBJ says: no group any more.
+            let names: Vec<String> = groups.iter().map(|&group| one_line(&mesh.groups[group].name)).collect();
+            let names = if names.is_empty() { "default".to_owned() } else { names.join(" ") };
+            let _ = writeln!(text, "g {names}");
+            current = groups;
+        }
+        while let Some(run) = materials.next_if(|run| run.first_face as usize <= face) {
+            let _ = writeln!(text, "usemtl {}", one_line(&run.name));
+        }
+        text.push('f');
+        for corner in mesh.face(face) {
+            let _ = write!(text, " {}", u64::from(corner.position) + 1);
+            if let Some(uv) = corner.uv {
+                let _ = write!(text, "/{}", u64::from(uv) + 1);
+            }
+        }
+        text.push('\n');
+    }
+}
+
+/// A name that cannot break its line.
+fn one_line(name: &str) -> String {
+    name.chars().map(|c| if c.is_control() { '_' } else { c }).collect()
+}
+
+/// Writes a mesh with other positions into one OBJ file, for example the rest mesh of a cache.
+pub fn write_obj(path: &Path, mesh: &PolyMesh, positions: &[[f32; 3]]) -> Result<WrittenFile> {
+    let object = mesh.name.clone();
+    let mut progress = Progress::new(Track { object, vertex_count: mesh.positions.len(), frames: vec![0] });
+    progress.accept(path, 0, positions)?;
+    Template::new(mesh).write(path, positions, &mut String::new())
+}
+
+/// Writes one OBJ file a frame.
+pub struct ObjWriter {
+    template: Template,
+    files: Vec<PathBuf>,
+    progress: Progress,
+    text: String,
+    written: Vec<WrittenFile>,
+}
+
+impl ObjWriter {
+    /// Prepares the files, one for each frame of the track. They appear one by one, each of them whole.
+    pub fn create(files: Vec<PathBuf>, mesh: &PolyMesh, track: Track) -> Result<Self> {
+        let first = files.first().map_or(Path::new(""), PathBuf::as_path);
+        if files.len() != track.frames.len() {
+            let message = format!("{} file names for {} frames", files.len(), track.frames.len());
+            return Err(CacheError::invalid(first, message));
+        }
+        if mesh.positions.len() != track.vertex_count {
+            let (have, want) = (mesh.positions.len(), track.vertex_count);
+            let message = format!("the mesh of \"{}\" has {have} vertices, its frames have {want}", track.object);
+            return Err(CacheError::invalid(first, message));
+        }
+        let (template, progress) = (Template::new(mesh), Progress::new(track));
+        Ok(ObjWriter { template, files, progress, text: String::new(), written: Vec::new() })
+    }
+}
+
+impl CacheWriter for ObjWriter {
+    fn frame(&mut self, frame: i64, positions: &[[f32; 3]]) -> Result<()> {
+        let next = self.files.get(self.written.len()).or(self.files.last());
+        let path = next.map_or(Path::new(""), PathBuf::as_path);
+        self.progress.accept(path, frame, positions)?;
+        self.written.push(self.template.write(path, positions, &mut self.text)?);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<Vec<WrittenFile>> {
+        let last = self.files.last().map_or(Path::new(""), PathBuf::as_path);
+        self.progress.complete(last)?;
+        Ok(self.written)
+    }
+}
