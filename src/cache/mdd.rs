@@ -30,6 +30,9 @@ impl MddWriter {
     pub fn create(path: &Path, track: Track, fps: FrameRate) -> Result<Self> {
         let point_count = count_i32(path, "vertices", track.vertex_count)?;
         let frame_count = count_i32(path, "frames", track.frames.len())?;
+        if fps.numerator == 0 {
+            return Err(CacheError::invalid(path, "the frame rate is zero"));
+        }
         let mut file = AtomicFile::create(path)?;
         file.put(&frame_count.to_be_bytes())?;
         file.put(&point_count.to_be_bytes())?;

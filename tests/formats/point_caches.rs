@@ -81,6 +81,8 @@ fn mdd_round_trip() {
         assert_eq!(info.frame(index).unwrap(), crate::waving(&crate::grid(3, 2), frame));
     }
     assert!(info.frame(3).is_err());
+    let stopped = FrameRate { numerator: 0, denominator: 1 };
+    assert!(MddWriter::create(&path, track(&frames), stopped).is_err());
 }
 
 #[test]
