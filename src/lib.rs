@@ -1,8 +1,8 @@
 //! Kiln bakes cloth animation offline.
 
 pub mod algorithms;
-pub mod import;
 pub mod cache;
+pub mod import;
 pub mod math;
 pub mod mesh;
 pub mod model;

@@ -61,7 +61,8 @@ pub fn parse(path: &Path, bytes: &[u8]) -> Result<ObjFile, Problem> {
             }
             reader.line(&std::mem::take(&mut joined))
         };
-        result.map_err(|(message, help)| Problem::error(Place::Line(path.to_owned(), start_line), message).help(help))?;
+        result
+            .map_err(|(message, help)| Problem::error(Place::Line(path.to_owned(), start_line), message).help(help))?;
     }
     if !joined.is_empty() {
         reader
@@ -162,7 +163,10 @@ impl Reader {
         }
         let count = self.mesh.corners.len() - first;
         if count < 3 {
-            return Err((format!("a face needs at least 3 corners, this one has {count}"), "remove the face or mend it"));
+            return Err((
+                format!("a face needs at least 3 corners, this one has {count}"),
+                "remove the face or mend it",
+            ));
         }
         let face = self.mesh.face_count() as u32;
         self.mesh.face_starts.push(self.mesh.corners.len() as u32);

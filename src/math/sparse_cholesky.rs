@@ -67,7 +67,12 @@ impl SparseCholesky {
                 Spec::default(),
             )
             .ok()?;
-        factor.iter().all(|x| x.is_finite()).then(|| SparseCholesky { symbolic, factor, scratch, columns: vec![0.0; 3 * size] })
+        factor.iter().all(|x| x.is_finite()).then(|| SparseCholesky {
+            symbolic,
+            factor,
+            scratch,
+            columns: vec![0.0; 3 * size],
+        })
     }
 
     /// Replace each of the three coordinate columns `b` by the solution of `A x = b`.

@@ -19,9 +19,12 @@ pub struct EdgeStretch {
 /// How far the edges are longer than at rest. `lengths` is scratch of one entry an edge.
 pub fn edge_stretch(edges: &[[u32; 2]], rest: &[f64], positions: &[Vec3], scratch: &mut Vec<f64>) -> EdgeStretch {
     scratch.clear();
-    scratch.extend(edges.iter().zip(rest).map(|(&[a, b], rest)| {
-        ((positions[b as usize] - positions[a as usize]).norm() / rest - 1.0).max(0.0)
-    }));
+    scratch.extend(
+        edges
+            .iter()
+            .zip(rest)
+            .map(|(&[a, b], rest)| ((positions[b as usize] - positions[a as usize]).norm() / rest - 1.0).max(0.0)),
+    );
     if scratch.is_empty() {
         return EdgeStretch::default();
     }

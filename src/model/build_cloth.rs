@@ -95,7 +95,8 @@ impl ClothModel {
         let map = ConformingMap::build(mesh.positions.len(), &mesh.triangles, &topology);
         let vertex_k: Vec<f64> = (0..map.vertex_count()).map(|v| map.inverse_mass(v, &k)).collect();
 
-        let free: Vec<_> = model.pairs.iter().filter(|pair| pair.particles.iter().any(|&p| k[p as usize] > 0.0)).collect();
+        let free: Vec<_> =
+            model.pairs.iter().filter(|pair| pair.particles.iter().any(|&p| k[p as usize] > 0.0)).collect();
         let pairs: Vec<[u32; 2]> = free.iter().map(|pair| pair.particles).collect();
         let (pairs, order) = IndependentPairs::arrange(k.len(), &pairs)?;
         let distances = order

@@ -32,7 +32,12 @@ enum Form {
 
 impl ColliderModel {
     /// Build, or add to the problems why not. `mesh` is the placed mesh of a mesh collider.
-    pub fn build(collider: &Collider, mesh: Option<PolyMesh>, place: &KeyPath, problems: &mut Vec<Problem>) -> Option<Self> {
+    pub fn build(
+        collider: &Collider,
+        mesh: Option<PolyMesh>,
+        place: &KeyPath,
+        problems: &mut Vec<Problem>,
+    ) -> Option<Self> {
         let form = match mesh {
             None => Form::Primitive(collider.shape.clone()),
             Some(polygons) => {

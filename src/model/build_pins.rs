@@ -104,8 +104,9 @@ fn vertices(
                 } else {
                     format!("it has: {}", names.join(", "))
                 };
-                return Err(Problem::error(Place::Scene(at.key("group")), format!("the mesh has no group `{name}`"))
-                    .help(help));
+                return Err(
+                    Problem::error(Place::Scene(at.key("group")), format!("the mesh has no group `{name}`")).help(help)
+                );
             };
             let corners = group.faces.iter().flat_map(|&face| surface.face(face as usize));
             ("group", corners.filter_map(|c| mesh.from_file_vertex[c.position as usize]).collect())

@@ -75,7 +75,13 @@ fn remember(inputs: &mut Vec<InputFile>, input: Option<InputFile>) {
 const LARGEST_PLAUSIBLE: f64 = 20.0;
 
 /// Warn about meshes that are too large to be meant in metres.
-fn note_unit(source: &MeshSource, scale: f64, positions: &[crate::math::Vec3], place: &KeyPath, problems: &mut Vec<Problem>) {
+fn note_unit(
+    source: &MeshSource,
+    scale: f64,
+    positions: &[crate::math::Vec3],
+    place: &KeyPath,
+    problems: &mut Vec<Problem>,
+) {
     let MeshSource::File { typed, .. } = source else {
         return;
     };
@@ -106,7 +112,11 @@ fn note_findings(findings: Findings, place: &KeyPath, problems: &mut Vec<Problem
             );
         }
     };
-    note(findings.degenerate_triangles, "triangles without area", "they are written but take no part in the simulation");
+    note(
+        findings.degenerate_triangles,
+        "triangles without area",
+        "they are written but take no part in the simulation",
+    );
     note(findings.duplicate_triangles, "faces that are drawn twice", "each is simulated once and written as it is");
     note(findings.isolated_vertices, "vertices without a face", "they are written where they are");
     note(findings.non_manifold_edges, "edges with more than two triangles", "simulated as sewn together there");

@@ -24,15 +24,3 @@ mod validate;
 
 pub use read::{Failure, Resolved, cloth_path, collider_path, read, read_text, schema};
 pub use scene::*;
-
-use problem::KeyPath;
-
-/// Path of the n-th cloth in the scene file.
-pub fn cloth_path(number: usize) -> KeyPath {
-    KeyPath::default().key("cloth").index(number)
-}
-
-/// Path of the n-th collider in the scene file.
-pub fn collider_path(number: usize) -> KeyPath {
-    KeyPath::default().key("collider").index(number)
-}

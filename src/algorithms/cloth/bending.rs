@@ -48,7 +48,8 @@ impl Bending {
         let mut rows = Vec::new();
         for (edge, meeting) in topology.edge_triangles.iter().enumerate() {
             for pair in meeting.windows(2) {
-                let sides = [pair[0], pair[1]].map(|t| Side::new(t as usize, edge as u32, positions, triangles, topology));
+                let sides =
+                    [pair[0], pair[1]].map(|t| Side::new(t as usize, edge as u32, positions, triangles, topology));
                 let weight = 3.0 / (sides[0].area + sides[1].area);
                 let [p, q] = sides;
                 let particles = [edge as u32, p.beside[0], p.beside[1], q.beside[0], q.beside[1]];

@@ -59,7 +59,9 @@ impl ConformingMap {
     /// One vertex from the particles' values (positions or velocities).
     #[inline]
     pub fn vertex(&self, vertex: usize, particles: &[Vec3]) -> Vec3 {
-        self.row(vertex).iter().fold(Vec3::zeros(), |sum, &(particle, weight)| sum + particles[particle as usize] * weight)
+        self.row(vertex)
+            .iter()
+            .fold(Vec3::zeros(), |sum, &(particle, weight)| sum + particles[particle as usize] * weight)
     }
 
     /// `B_v W B_vᵀ`: how far a unit impulse on a vertex moves it in a unit of time.

@@ -36,10 +36,8 @@ impl Nonconforming {
         let midpoints: Vec<Vec3> =
             topology.edges.iter().map(|&[a, b]| (positions[a as usize] + positions[b as usize]) * 0.5).collect();
         let mut areas = vec![0.0; midpoints.len()];
-        let pair = |a: u32, b: u32| Pair {
-            particles: [a, b],
-            rest: (midpoints[b as usize] - midpoints[a as usize]).norm(),
-        };
+        let pair =
+            |a: u32, b: u32| Pair { particles: [a, b], rest: (midpoints[b as usize] - midpoints[a as usize]).norm() };
         let mut pairs = Vec::with_capacity(3 * triangles.len());
         for (corners, &[e0, e1, e2]) in triangles.iter().zip(&topology.triangle_edges) {
             let third = triangle_area(corners.map(|v| positions[v as usize])) / 3.0;

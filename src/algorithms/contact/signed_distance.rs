@@ -136,9 +136,11 @@ impl MeshSurface {
     pub fn nearest(&self, p: Vec3, reach: f64) -> Option<Nearest> {
         let mut best: Option<(f64, u32, Vec3, Feature)> = None;
         self.bvh.near(p, reach * reach, |triangle| {
-            let (q, feature) = closest_on_triangle(p, self.triangles[triangle as usize].map(|v| self.positions[v as usize]));
+            let (q, feature) =
+                closest_on_triangle(p, self.triangles[triangle as usize].map(|v| self.positions[v as usize]));
             let distance = (p - q).norm_squared();
-            let nearer = best.is_none_or(|(least, number, ..)| distance < least || (distance == least && triangle < number));
+            let nearer =
+                best.is_none_or(|(least, number, ..)| distance < least || (distance == least && triangle < number));
             if distance <= reach * reach && nearer {
                 best = Some((distance, triangle, q, feature));
             }

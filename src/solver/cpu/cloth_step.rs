@@ -201,9 +201,8 @@ impl<'m> ClothStep<'m> {
         let limit = 2.0 * tolerance - tolerance * tolerance;
         let most = if last { SWEEPS_PER_FRAME } else { SWEEPS_PER_STEP };
         for _ in 0..most {
-            let worst = sweep(&cloth.pairs, &mut self.ahead, |row, _, a, b| {
-                cloth.distances[row].correct_position(a, b).abs()
-            });
+            let worst =
+                sweep(&cloth.pairs, &mut self.ahead, |row, _, a, b| cloth.distances[row].correct_position(a, b).abs());
             for (pin, target) in cloth.pins.vertices.iter().zip(&self.pin_targets) {
                 shift_vertex(cloth, pin.vertex as usize, &mut self.ahead, |y| target[1] - y);
             }

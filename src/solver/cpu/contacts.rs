@@ -148,7 +148,11 @@ fn collider_motion(cloth: &ClothModel, moving: &ClothState, world: &StepWorld) -
     let (low, high) = (low.add_scalar(-cloth.mean_edge), high.add_scalar(cloth.mean_edge));
     let corners = (0..8).map(|c| Vec3::from_fn(|axis, _| if (c >> axis) & 1 == 0 { low[axis] } else { high[axis] }));
     let moved = |p: Vec3| {
-        world.collider_poses.iter().map(move |[from, to]| (to.apply(from.apply_inverse(p)) - p).norm()).fold(0.0, f64::max)
+        world
+            .collider_poses
+            .iter()
+            .map(move |[from, to]| (to.apply(from.apply_inverse(p)) - p).norm())
+            .fold(0.0, f64::max)
     };
     corners.map(moved).fold(0.0, f64::max)
 }
