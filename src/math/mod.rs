@@ -4,6 +4,7 @@
 pub mod curve;
 pub mod motion;
 pub mod noise;
+pub mod rows;
 pub mod sparse_cholesky;
 pub mod sums;
 

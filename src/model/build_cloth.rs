@@ -8,6 +8,7 @@ use crate::algorithms::cloth::distance::Distance;
 use crate::algorithms::cloth::nonconforming::Nonconforming;
 use crate::algorithms::parallel::independent_groups::IndependentPairs;
 use crate::math::Vec3;
+use crate::math::rows::Rows;
 use crate::mesh::measures::triangle_area;
 use crate::mesh::simulation_mesh::SimulationMesh;
 use crate::mesh::surface::PolyMesh;
@@ -45,11 +46,13 @@ pub struct ClothModel {
     /// How many constraints lie between two led particles and are not solved.
     pub led_pair_count: usize,
     /// Per particle: its triangles and the part of its mass that each one brings.
-    triangle_shares: Vec<Vec<(u32, f64)>>,
+    pub triangle_shares: Rows<(u32, f64)>,
     /// Bending for 1 N m.
     pub bending: Bending,
     /// Bending stiffness in use [N m]: see `smooth_bend`.
     pub bend: f64,
+    /// Square of the highest bending frequency [1/s²].
+    pub bend_frequency_squared: f64,
     /// Particles and vertices that pins lead.
     pub pins: Pins,
     /// Edges of the written polygons, between simulation vertices.
@@ -142,23 +145,18 @@ impl ClothModel {
             mesh,
             topology,
             mass,
-            k,
             map,
             vertex_k,
             pairs,
             distances,
+            bend_frequency_squared: bend * bending.highest_frequency_squared(&k),
             bending,
             bend,
+            k,
             pins,
             mean_edge,
             reach,
         })
-    }
-
-    /// The triangles of a particle and the part of its mass that each one brings.
-    #[inline]
-    pub fn triangle_shares(&self, particle: usize) -> &[(u32, f64)] {
-        &self.triangle_shares[particle]
     }
 
     /// Where a file vertex is, from the simulation vertices' values; `None` for a vertex without a usable face.
@@ -167,10 +165,10 @@ impl ClothModel {
     }
 }
 
-fn triangle_shares(mesh: &SimulationMesh, topology: &Topology, areas: &[f64]) -> Vec<Vec<(u32, f64)>> {
+fn triangle_shares(mesh: &SimulationMesh, topology: &Topology, areas: &[f64]) -> Rows<(u32, f64)> {
     let third = |t: u32| triangle_area(mesh.triangles[t as usize].map(|v| mesh.positions[v as usize])) / 3.0;
     let shares = topology.edge_triangles.iter().zip(areas);
-    shares.map(|(triangles, area)| triangles.iter().map(|&t| (t, third(t) / area)).collect()).collect()
+    shares.map(|(triangles, area)| triangles.iter().map(|&t| (t, third(t) / area)).collect::<Vec<_>>()).collect()
 }
 
 /// The bending stiffness that a mesh of this edge length can show without crumpling: folds are not narrower than the bending
@@ -200,7 +198,7 @@ fn visible_edges(surface: &PolyMesh, mesh: &SimulationMesh) -> Vec<[u32; 2]> {
 }
 
 /// Steps over edges from the held vertices to the farthest vertex of their pieces. A piece without held vertices counts from its
-/// middle: half of the longest way found from any of its ends.
+/// middle, and half of that: what lies on something hangs down with a part of its width only.
 fn reach(pins: &Pins, mesh: &SimulationMesh, topology: &Topology) -> u32 {
     let mut neighbours = vec![Vec::new(); mesh.positions.len()];
     for &[a, b] in &topology.edges {
@@ -215,7 +213,7 @@ fn reach(pins: &Pins, mesh: &SimulationMesh, topology: &Topology) -> u32 {
         if distance[vertex] == u32::MAX {
             let (_, end) = spread(&[vertex as u32], &neighbours, &mut from_anywhere);
             let (across, _) = spread(&[end], &neighbours, &mut distance);
-            farthest = farthest.max(across.div_ceil(2));
+            farthest = farthest.max(across.div_ceil(4));
         }
     }
     farthest.max(1)

@@ -9,8 +9,15 @@
 //! Test:     tests/algorithms/bending.rs
 
 use crate::math::Vec3;
+use crate::math::noise::value_noise;
+use crate::math::rows::Rows;
 use crate::mesh::measures::triangle_area;
 use crate::mesh::topology::Topology;
+
+/// Enough for the highest frequencies of a mesh, which lie close together.
+const POWER_ITERATIONS: u32 = 60;
+/// The iteration comes from below; on meshes from regular to random it was within 7 % after these iterations.
+const POWER_MARGIN: f64 = 1.2;
 
 /// One linear measure of five particles and its weight.
 #[derive(Clone, Copy, Debug)]
@@ -36,10 +43,8 @@ impl BendRow {
 pub struct Bending {
     /// Two rows an inner edge: across it and along it.
     pub rows: Vec<BendRow>,
-    /// Per particle: where its entries start in `gather`.
-    starts: Vec<u32>,
-    /// `(row, coefficient * weight)` of each particle's entries.
-    gather: Vec<(u32, f64)>,
+    /// Per particle the rows it is in, as `(row, coefficient * weight)`.
+    gather: Rows<(u32, f64)>,
 }
 
 impl Bending {
@@ -75,38 +80,52 @@ impl Bending {
                 }
             }
         }
-        let mut starts = vec![0];
-        let mut gather = Vec::new();
-        for particle in entries {
-            gather.extend(particle);
-            starts.push(gather.len() as u32);
-        }
-        Bending { rows, starts, gather }
+        Bending { rows, gather: entries.into_iter().collect() }
     }
 
     /// `(Q x)_i` from the measured rows: the force on a particle is the negative of it times the stiffness.
     #[inline(always)]
     pub fn gradient(&self, particle: usize, measured: &[Vec3]) -> Vec3 {
-        self.gather[self.starts[particle] as usize..self.starts[particle + 1] as usize]
+        self.gather
+            .row(particle)
             .iter()
             .fold(Vec3::zeros(), |sum, &(row, coefficient)| sum + measured[row as usize] * coefficient)
     }
 
-    /// An upper bound of the largest eigenvalue of `W Q` (Gershgorin): the square of the highest frequency for 1 N m.
-    pub fn frequency_bound_squared(&self, k: &[f64]) -> f64 {
-        (0..k.len())
-            .map(|particle| {
-                let range = self.starts[particle] as usize..self.starts[particle + 1] as usize;
-                let row_sum: f64 = self.gather[range]
-                    .iter()
-                    .map(|&(row, coefficient)| {
-                        let row = &self.rows[row as usize];
-                        coefficient.abs() * row.coefficients.iter().map(|c| c.abs()).sum::<f64>()
-                    })
-                    .sum();
-                k[particle] * row_sum
-            })
-            .fold(0.0, f64::max)
+    /// The square of the highest frequency of free particles for 1 N m [1/s²], or a little more: the largest eigenvalue of `W Q`
+    /// by power iteration, with a margin for what the iteration has not reached, but never above Gershgorin's bound.
+    pub fn highest_frequency_squared(&self, k: &[f64]) -> f64 {
+        let mut x: Vec<Vec3> =
+            (0..k.len()).map(|i| Vec3::repeat(value_noise(0, [i as f64 * 0.9, 0.5, 0.5, 0.5]))).collect();
+        let mut measured = vec![Vec3::zeros(); self.rows.len()];
+        let mut eigenvalue = 0.0;
+        for _ in 0..POWER_ITERATIONS {
+            for (measured, row) in measured.iter_mut().zip(&self.rows) {
+                *measured = row.measure(&x);
+            }
+            let norm = x.iter().map(|x| x.norm_squared()).sum::<f64>().sqrt();
+            for (i, x) in x.iter_mut().enumerate() {
+                *x = self.gradient(i, &measured) * k[i];
+            }
+            let grown = x.iter().map(|x| x.norm_squared()).sum::<f64>().sqrt();
+            if !(grown > 0.0) {
+                break;
+            }
+            eigenvalue = grown / norm;
+            x.iter_mut().for_each(|x| *x /= grown);
+        }
+        (POWER_MARGIN * eigenvalue).min(self.gershgorin_bound(k))
+    }
+
+    /// No eigenvalue of `W Q` is above the largest sum of a row's absolute values.
+    fn gershgorin_bound(&self, k: &[f64]) -> f64 {
+        let row_sum = |particle: usize| -> f64 {
+            let of_row = |&(row, coefficient): &(u32, f64)| {
+                coefficient.abs() * self.rows[row as usize].coefficients.iter().map(|c| c.abs()).sum::<f64>()
+            };
+            self.gather.row(particle).iter().map(of_row).sum()
+        };
+        (0..k.len()).map(|particle| k[particle] * row_sum(particle)).fold(0.0, f64::max)
     }
 }
 

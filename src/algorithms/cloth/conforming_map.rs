@@ -7,14 +7,14 @@
 //! Test:     tests/algorithms/conforming_map.rs
 
 use crate::math::Vec3;
+use crate::math::rows::Rows;
 use crate::math::sparse_cholesky::SparseCholesky;
 use crate::mesh::topology::Topology;
 
 /// The constant matrix B, row by row.
 #[derive(Clone, Debug, Default)]
 pub struct ConformingMap {
-    starts: Vec<u32>,
-    entries: Vec<(u32, f64)>,
+    rows: Rows<(u32, f64)>,
 }
 
 impl ConformingMap {
@@ -30,30 +30,30 @@ impl ConformingMap {
                 rows[vertex].extend((0..3).map(|m| (edges[m], if m == k { -1.0 } else { 1.0 })));
             }
         }
-        let mut map = ConformingMap { starts: vec![0], entries: Vec::new() };
         for (row, count) in rows.iter_mut().zip(triangle_count) {
             row.sort_unstable_by_key(|entry| entry.0);
-            let row_start = map.entries.len();
-            for &(edge, sign) in row.iter() {
-                match map.entries[row_start..].last_mut() {
-                    Some(last) if last.0 == edge => last.1 += sign / count,
-                    _ => map.entries.push((edge, sign / count)),
+            row.iter_mut().for_each(|entry| entry.1 /= count);
+            // An inner edge comes once from each of its triangles.
+            row.dedup_by(|next, kept| {
+                let same = next.0 == kept.0;
+                if same {
+                    kept.1 += next.1;
                 }
-            }
-            map.starts.push(map.entries.len() as u32);
+                same
+            });
         }
-        map
+        ConformingMap { rows: rows.into_iter().collect() }
     }
 
     /// How many vertices it gives.
     pub fn vertex_count(&self) -> usize {
-        self.starts.len().saturating_sub(1)
+        self.rows.len()
     }
 
     /// The particles and weights of one vertex; the weights sum to one.
     #[inline]
     pub fn row(&self, vertex: usize) -> &[(u32, f64)] {
-        &self.entries[self.starts[vertex] as usize..self.starts[vertex + 1] as usize]
+        self.rows.row(vertex)
     }
 
     /// One vertex from the particles' values (positions or velocities).

@@ -1,7 +1,7 @@
 //! One touching point: it does not sink in, and it slides only against friction.
 //!
 //! Based on: [Bender14 §3.4, §4.3.6] (Kollision und bleibender Kontakt mit Reibung), look-ahead as in 2.3
-//! Idea:     the plane is frozen for the step; normal and tangential impulses are summed over all sweeps and the *sum* is kept
+//! Idea:     the plane is frozen; normal and tangential impulses are summed over all sweeps and the *sum* is kept
 //!           within Coulomb's cone, so that sticking and sliding are exact whatever the number of sweeps.
 //! Test:     tests/algorithms/resting.rs
 
@@ -12,7 +12,7 @@ use crate::math::Vec3;
 pub struct Resting {
     /// Out of the body.
     pub normal: Vec3,
-    /// The point's look-ahead position when the plane was frozen.
+    /// The point's position when the plane was frozen.
     pub seen_at: Vec3,
     /// Its distance from the thick surface then; negative when inside.
     pub gap: f64,
@@ -27,6 +27,18 @@ pub struct Resting {
 }
 
 impl Resting {
+    /// A point seen at a place, `gap` above the thick surface there.
+    pub fn new(normal: Vec3, seen_at: Vec3, gap: f64, friction: f64) -> Self {
+        Resting { normal, seen_at, gap, carried_to: seen_at, friction, pressed: 0.0, held: Vec3::zeros() }
+    }
+
+    /// Start a step without impulses; a point that sticks will be at `carried_to` at its end.
+    pub fn begin_step(&mut self, carried_to: Vec3) {
+        self.carried_to = carried_to;
+        self.pressed = 0.0;
+        self.held = Vec3::zeros();
+    }
+
     /// The displacement that a point at look-ahead position `y` still needs [m].
     #[inline]
     pub fn correct_position(&mut self, y: Vec3) -> Vec3 {

@@ -1,20 +1,24 @@
 //! Which points of a cloth touch which colliders, kept over several steps.
 //!
-//! Contact points are the cloth's vertices (what is seen, three quarters of the quality) and its midpoint particles (twice as
-//! dense, so that a sharp rim does not show between two vertices).
+//! Contact points are the cloth's vertices (what is seen) and its midpoint particles (twice as dense, so that a sharp rim does not
+//! show between two vertices).
 //!
-//! Idea: a list of near pairs with a margin lives until something may have moved through the margin; only those pairs are measured
-//! in every step.
+//! Idea: two lists, each kept until something may have moved through its margin. Pairs that are near live long and are found by
+//! asking every point; planes of touching pairs live shorter and are found by asking the near pairs. A plane moves with its
+//! collider, so between two measurements it is exact for flat colliders and off by `margin² / 2 radius` for round ones.
 
 use rayon::prelude::*;
 
 use super::StepWorld;
 use crate::algorithms::contact::resting::Resting;
 use crate::math::Vec3;
-use crate::model::{ClothModel, ClothState};
+use crate::math::motion::Pose;
+use crate::model::{ClothModel, ClothState, ColliderModel};
 
-/// Margin of the list in edge lengths: longer lists against fewer rebuilds, flat between 0.25 and 1.
-const MARGIN_EDGES: f64 = 0.5;
+/// Margin of the list of near pairs, in edge lengths: longer lists against fewer searches, flat between 0.25 and 1.
+const NEAR_MARGIN: f64 = 0.5;
+/// Margin of the planes, in edge lengths: on a ball of ten edges' radius the plane is off by less than a ten-thousandth of an edge.
+const PLANE_MARGIN: f64 = 0.04;
 /// Pairs from which on measuring them is shared out to threads.
 const PARALLEL_CANDIDATES: usize = 1024;
 
@@ -50,63 +54,75 @@ impl Point {
     }
 }
 
-/// A point on a collider during this step.
+/// A point on a collider.
 #[derive(Clone, Copy, Debug)]
 pub struct Contact {
     /// What touches.
     pub point: Point,
-    /// How.
+    /// How, during this step.
     pub resting: Resting,
     /// Velocity of the collider's surface there [m/s].
     pub surface_velocity: Vec3,
+    collider: u32,
+    /// The plane's point and normal in the collider's own coordinates.
+    local_point: Vec3,
+    local_normal: Vec3,
 }
 
-/// The list of near pairs and the contacts of the current step.
-#[derive(Debug, Default)]
+/// The near pairs and the touching ones.
+#[derive(Debug)]
 pub struct Contacts {
-    candidates: Vec<(Point, u32)>,
-    /// How much of the margin may be used up.
-    travelled: f64,
-    /// The contacts of this step, vertices first.
+    near: Vec<(Point, u32)>,
+    near_travelled: f64,
+    planes_travelled: f64,
+    /// Touching pairs, vertices first.
     pub active: Vec<Contact>,
 }
 
 impl Contacts {
-    /// Forget the list, so that what follows depends on the state alone.
-    pub fn reset(&mut self) {
-        self.travelled = f64::INFINITY;
-        self.active.clear();
+    /// Nothing known yet.
+    pub fn new() -> Self {
+        Contacts {
+            near: Vec::new(),
+            near_travelled: f64::INFINITY,
+            planes_travelled: f64::INFINITY,
+            active: Vec::new(),
+        }
     }
 
-    /// Find the contacts of a step from the look-ahead positions `ahead`.
-    pub fn find(&mut self, cloth: &ClothModel, moving: &ClothState, ahead: &[Vec3], world: &StepWorld) {
-        self.active.clear();
+    /// Forget the lists, so that what follows depends on the state alone.
+    pub fn reset(&mut self) {
+        *self = Contacts::new();
+    }
+
+    /// Bring the contacts up to date for a step from the positions at its start.
+    pub fn find(&mut self, cloth: &ClothModel, moving: &ClothState, world: &StepWorld) {
         if world.model.colliders.is_empty() {
             return;
         }
-        let margin = MARGIN_EDGES * cloth.mean_edge;
         let cloth_speed = moving.v.iter().map(|v| v.norm_squared()).fold(0.0, f64::max).sqrt();
-        let step_length = world.h * (cloth_speed + world.h * world.gravity.norm());
-        // What colliders move is bounded over the cloth's own points below, when a pair is measured; here over the list's life.
-        self.travelled += step_length + collider_motion(cloth, moving, world);
-        if !(self.travelled < margin) {
-            self.collect(cloth, moving, margin, world);
-            self.travelled = 0.0;
+        let step_length =
+            world.h * (cloth_speed + world.h * world.gravity.norm()) + collider_motion(cloth, moving, world);
+        let [near_margin, plane_margin] = [NEAR_MARGIN, PLANE_MARGIN].map(|edges| edges * cloth.mean_edge);
+        self.near_travelled += step_length;
+        self.planes_travelled += step_length;
+        // Written so that a length that is not a number counts as too far.
+        if !(self.near_travelled < near_margin) {
+            self.search(cloth, moving, near_margin + plane_margin + step_length, world);
+            self.near_travelled = 0.0;
+            self.planes_travelled = f64::INFINITY;
         }
-        let measure = |&(point, collider): &(Point, u32)| {
-            measure(point, collider as usize, cloth, moving, ahead, step_length, world)
-        };
-        if self.candidates.len() >= PARALLEL_CANDIDATES && rayon::current_num_threads() > 1 {
-            let found: Vec<Option<Contact>> =
-                self.candidates.par_iter().with_min_len(PARALLEL_CANDIDATES / 4).map(measure).collect();
-            self.active.extend(found.into_iter().flatten());
-        } else {
-            self.active.extend(self.candidates.iter().filter_map(measure));
+        if !(self.planes_travelled < plane_margin) {
+            self.measure(cloth, moving, plane_margin + step_length, world);
+            self.planes_travelled = 0.0;
+        }
+        for contact in &mut self.active {
+            contact.begin_step(cloth, moving, world);
         }
     }
 
     /// All pairs that can touch before something has moved by the margin.
-    fn collect(&mut self, cloth: &ClothModel, moving: &ClothState, margin: f64, world: &StepWorld) {
+    fn search(&mut self, cloth: &ClothModel, moving: &ClothState, margin: f64, world: &StepWorld) {
         let vertices = (0..cloth.map.vertex_count() as u32).map(Point::Vertex);
         let particles = (0..cloth.k.len() as u32).map(Point::Particle);
         let movable = |point: &Point| match *point {
@@ -119,21 +135,76 @@ impl Contacts {
             let colliders = world.model.colliders.iter().zip(&world.collider_poses).enumerate();
             colliders
                 .filter_map(|(number, (collider, poses))| {
-                    // Twice the margin on top: once for the list's life, once for the step that ends it.
-                    let reach = cloth.fabric.thickness + collider.thickness + 2.0 * margin;
+                    let reach = activation(cloth, collider) + margin;
                     // A mesh answers only within its reach; look further, so that a point inside is found too.
-                    let nearest = collider.nearest(&poses[1], at, reach + cloth.mean_edge)?;
+                    let nearest = collider.nearest(&poses[0], at, reach + cloth.mean_edge)?;
                     (nearest.distance < reach).then_some((point, number as u32))
                 })
                 .collect()
         };
-        self.candidates.clear();
+        self.near.clear();
         if rayon::current_num_threads() > 1 {
-            self.candidates.par_extend(points.par_iter().with_min_len(512).flat_map_iter(near));
+            self.near.par_extend(points.par_iter().with_min_len(512).flat_map_iter(near));
         } else {
-            self.candidates.extend(points.iter().flat_map(near));
+            self.near.extend(points.iter().flat_map(near));
         }
     }
+
+    /// The planes of near pairs that can touch before something has moved by the margin.
+    fn measure(&mut self, cloth: &ClothModel, moving: &ClothState, margin: f64, world: &StepWorld) {
+        let measure = |&(point, number): &(Point, u32)| {
+            let collider = &world.model.colliders[number as usize];
+            let pose = &world.collider_poses[number as usize][0];
+            let reach = activation(cloth, collider) + margin;
+            let at = point.value(cloth, &moving.x);
+            let nearest = collider.nearest(pose, at, reach + cloth.mean_edge)?;
+            let friction = (cloth.fabric.friction * world.collider_friction[number as usize]).sqrt();
+            (nearest.distance < reach).then(|| Contact {
+                point,
+                resting: Resting::new(nearest.normal, at, nearest.distance - thickness(cloth, collider), friction),
+                surface_velocity: Vec3::zeros(),
+                collider: number,
+                local_point: pose.apply_inverse(at),
+                local_normal: pose.rotation.inverse() * nearest.normal,
+            })
+        };
+        self.active.clear();
+        if self.near.len() >= PARALLEL_CANDIDATES && rayon::current_num_threads() > 1 {
+            let found: Vec<Option<Contact>> =
+                self.near.par_iter().with_min_len(PARALLEL_CANDIDATES / 4).map(measure).collect();
+            self.active.extend(found.into_iter().flatten());
+        } else {
+            self.active.extend(self.near.iter().filter_map(measure));
+        }
+    }
+}
+
+impl Contact {
+    /// Where the plane and the point it carries along will be at the end of the step.
+    fn begin_step(&mut self, cloth: &ClothModel, moving: &ClothState, world: &StepWorld) {
+        let start = self.point.value(cloth, &moving.x);
+        let number = self.collider as usize;
+        if world.model.colliders[number].motion.is_constant() {
+            self.resting.begin_step(start);
+            return;
+        }
+        let [from, to] = &world.collider_poses[number];
+        let carried_to = to.apply(from.apply_inverse(start));
+        self.resting.begin_step(carried_to);
+        self.resting.seen_at = to.apply(self.local_point);
+        self.resting.normal = to.rotation * self.local_normal;
+        self.surface_velocity = (carried_to - start) / world.h;
+    }
+}
+
+/// Distance that a cloth keeps from a collider's surface [m].
+fn thickness(cloth: &ClothModel, collider: &ColliderModel) -> f64 {
+    cloth.fabric.thickness + collider.thickness
+}
+
+/// Distance from the surface at which a contact is watched: the sweeps may push a point this much further.
+fn activation(cloth: &ClothModel, collider: &ColliderModel) -> f64 {
+    1.5 * thickness(cloth, collider)
 }
 
 /// How far any collider moves in the step where the cloth is: a bound over the corners of the box around the cloth.
@@ -146,42 +217,8 @@ fn collider_motion(cloth: &ClothModel, moving: &ClothState, world: &StepWorld) -
     };
     // A rigid motion is affine, so its displacement is largest at a corner. One edge more for vertices outside the midpoints.
     let (low, high) = (low.add_scalar(-cloth.mean_edge), high.add_scalar(cloth.mean_edge));
-    let corners = (0..8).map(|c| Vec3::from_fn(|axis, _| if (c >> axis) & 1 == 0 { low[axis] } else { high[axis] }));
-    let moved = |p: Vec3| {
-        world
-            .collider_poses
-            .iter()
-            .map(move |[from, to]| (to.apply(from.apply_inverse(p)) - p).norm())
-            .fold(0.0, f64::max)
-    };
-    corners.map(moved).fold(0.0, f64::max)
-}
-
-/// The contact of a pair in this step, if there is one.
-fn measure(
-    point: Point,
-    number: usize,
-    cloth: &ClothModel,
-    moving: &ClothState,
-    ahead: &[Vec3],
-    step_length: f64,
-    world: &StepWorld,
-) -> Option<Contact> {
-    let collider = &world.model.colliders[number];
-    let [from, to] = &world.collider_poses[number];
-    let thickness = cloth.fabric.thickness + collider.thickness;
-    // The sweeps may still move the point by about as much as the step did.
-    let activation = 0.5 * thickness + 2.0 * step_length;
-    let seen_at = point.value(cloth, ahead);
-    let nearest = collider.nearest(to, seen_at, thickness + activation + cloth.mean_edge)?;
-    let gap = nearest.distance - thickness;
-    if !(gap < activation) {
-        return None;
-    }
-    let start = point.value(cloth, &moving.x);
-    let carried_to = to.apply(from.apply_inverse(start));
-    let friction = (cloth.fabric.friction * world.collider_friction[number]).sqrt();
-    let resting =
-        Resting { normal: nearest.normal, seen_at, gap, carried_to, friction, pressed: 0.0, held: Vec3::zeros() };
-    Some(Contact { point, resting, surface_velocity: (carried_to - start) / world.h })
+    let corner = |c: usize| Vec3::from_fn(|axis, _| if (c >> axis) & 1 == 0 { low[axis] } else { high[axis] });
+    let moved = |[from, to]: &[Pose; 2], p: Vec3| (to.apply(from.apply_inverse(p)) - p).norm();
+    let poses = || world.collider_poses.iter();
+    (0..8).map(|c| poses().map(|pose| moved(pose, corner(c))).fold(0.0, f64::max)).fold(0.0, f64::max)
 }
