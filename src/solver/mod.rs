@@ -5,7 +5,8 @@ pub mod substeps;
 pub mod wind;
 
 use crate::math::Vec3;
-use crate::model::State;
+use crate::model::{Model, State};
+use crate::scene::{Scene, Substeps};
 
 /// What acts from outside during one frame.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +30,8 @@ pub struct ClothReport {
     pub iterations: u64,
     /// Points in contact at the end.
     pub contacts: u32,
+    /// Largest relative length error of the constraints at the end.
+    pub max_stretch: f64,
 }
 
 /// Written coordinates of one cloth: simulation vertices.
@@ -59,4 +62,43 @@ pub trait Backend {
     fn advance(&mut self, state: &mut State) -> Vec<ClothReport>;
     /// The vertices of a cloth and how good they are.
     fn fetch(&mut self, state: &State, cloth: usize, vertices: &mut Vertices) -> Quality;
+}
+
+/// How often a frame that misses its tolerance is simulated again, each time with twice the steps.
+const FRAME_RETRIES: u32 = 3;
+
+/// What one frame took.
+#[derive(Clone, Debug, Default)]
+pub struct FrameReport {
+    /// Steps of the attempt that counts.
+    pub substeps: u32,
+    /// One report a cloth, of the attempt that counts.
+    pub cloths: Vec<ClothReport>,
+}
+
+/// Simulate one frame; `drive.substeps` is filled in here. With automatic steps, a frame whose constraints are not within
+/// tolerance is simulated again from its start with twice the steps: an impact can ask for more than the rule foresees.
+pub fn advance_frame(
+    backend: &mut dyn Backend,
+    scene: &Scene,
+    model: &Model,
+    state: &mut State,
+    drive: Drive,
+) -> FrameReport {
+    let mut substeps = substeps::choose(scene, model, state, drive.from_frame);
+    let start = state.clone();
+    for attempt in 0.. {
+        backend.drive(Drive { substeps, ..drive });
+        let cloths = backend.advance(state);
+        let missed = |(report, cloth): (&ClothReport, &crate::model::ClothModel)| {
+            report.max_stretch.is_finite() && report.max_stretch > cloth.fabric.max_stretch
+        };
+        let again = scene.substeps == Substeps::Auto && attempt < FRAME_RETRIES && substeps < substeps::MOST;
+        if !(again && cloths.iter().zip(&model.cloths).any(missed)) {
+            return FrameReport { substeps, cloths };
+        }
+        state.clone_from(&start);
+        substeps = (2 * substeps).min(substeps::MOST);
+    }
+    FrameReport::default()
 }

@@ -15,8 +15,8 @@ const STRETCH_EXPONENT: f64 = 2.7;
 const STRETCH_FACTOR: f64 = 1.2;
 /// Part of an edge that the fastest vertex may pass in a step.
 const EDGE_PER_STEP: f64 = 0.5;
-/// Never fewer than this: bending and air are explicit.
-const FEWEST: f64 = 4.0;
+/// Longest step [s]: wind, drag and friction see the speed at its start.
+const LONGEST_STEP: f64 = 1.0 / 480.0;
 /// Never more than this, however hard the cloth is.
 pub const MOST: u32 = 20_000;
 
@@ -30,7 +30,7 @@ pub fn choose(scene: &Scene, model: &Model, state: &State, frame: f64) -> u32 {
     };
     let frame_seconds = scene.fps.frame_seconds();
     let gravity = scene.gravity.at(frame).norm();
-    let mut count = FEWEST;
+    let mut count = frame_seconds / LONGEST_STEP;
     for (cloth, moving) in model.cloths.iter().zip(&state.cloths) {
         let (n, edge) = (f64::from(cloth.reach), cloth.mean_edge);
         let fastest = moving.v.iter().map(|v| v.norm_squared()).fold(0.0, f64::max).sqrt() + gravity * frame_seconds;

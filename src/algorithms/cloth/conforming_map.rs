@@ -70,21 +70,26 @@ impl ConformingMap {
     }
 }
 
-/// The factorised `B W Bᵀ`.
+/// Added to the diagonal, relative to its largest entry, when rows depend on each other so closely that the matrix is not
+/// definite in f64; the second try is off by as little in the result.
+const SHIFTS: [f64; 2] = [0.0, 1e-9];
+
+/// The factorised `B W Bᵀ` of some vertices: moves exactly those by exactly what is asked, whatever their neighbours want.
 #[derive(Debug)]
 pub struct WeightedReturn {
+    vertices: Vec<u32>,
     factor: SparseCholesky,
     multipliers: Vec<Vec3>,
 }
 
 impl WeightedReturn {
-    /// Factorise for the inverse masses `k`. `None` when the vertices depend on each other too closely to be moved apart.
-    pub fn build(map: &ConformingMap, k: &[f64]) -> Option<Self> {
+    /// Factorise for the inverse masses `k`. `None` when it cannot be done in f64.
+    pub fn build(map: &ConformingMap, k: &[f64], vertices: Vec<u32>) -> Option<Self> {
         // Columns of B, so that pairs of rows that share a particle are found directly.
         let mut columns: Vec<Vec<(u32, f64)>> = vec![Vec::new(); k.len()];
-        for vertex in 0..map.vertex_count() {
-            for &(particle, weight) in map.row(vertex) {
-                columns[particle as usize].push((vertex as u32, weight));
+        for (row, &vertex) in vertices.iter().enumerate() {
+            for &(particle, weight) in map.row(vertex as usize) {
+                columns[particle as usize].push((row as u32, weight));
             }
         }
         let mut entries = Vec::new();
@@ -96,23 +101,35 @@ impl WeightedReturn {
             }
         }
         // A vertex among held particles only cannot move; a unit row keeps the matrix definite.
-        for vertex in 0..map.vertex_count() {
-            if map.inverse_mass(vertex, k) <= 0.0 {
-                entries.push((vertex as u32, vertex as u32, 1.0));
+        for (row, &vertex) in vertices.iter().enumerate() {
+            if map.inverse_mass(vertex as usize, k) <= 0.0 {
+                entries.push((row as u32, row as u32, 1.0));
             }
         }
-        let factor = SparseCholesky::build(map.vertex_count(), &entries)?;
-        Some(WeightedReturn { factor, multipliers: Vec::new() })
+        let largest = vertices.iter().map(|&v| map.inverse_mass(v as usize, k)).fold(0.0, f64::max);
+        let factor = SHIFTS.iter().find_map(|shift| {
+            let shifted = (0..vertices.len() as u32).map(|row| (row, row, shift * largest));
+            SparseCholesky::build(vertices.len(), &entries.iter().copied().chain(shifted).collect::<Vec<_>>())
+        })?;
+        Some(WeightedReturn { multipliers: vec![Vec3::zeros(); vertices.len()], vertices, factor })
     }
 
-    /// Move the particles so that every vertex moves by exactly its displacement.
-    pub fn apply(&mut self, map: &ConformingMap, k: &[f64], displacements: &[Vec3], particles: &mut [Vec3]) {
-        self.multipliers.clear();
-        self.multipliers.extend_from_slice(displacements);
+    /// Move the particles (or change their velocities) so that every vertex changes by exactly what `change` says; it gets the
+    /// number in the list of vertices and the present value.
+    pub fn apply(
+        &mut self,
+        map: &ConformingMap,
+        k: &[f64],
+        particles: &mut [Vec3],
+        change: impl Fn(usize, Vec3) -> Vec3,
+    ) {
+        for (row, &vertex) in self.vertices.iter().enumerate() {
+            self.multipliers[row] = change(row, map.vertex(vertex as usize, particles));
+        }
         self.factor.solve(&mut self.multipliers);
-        for vertex in 0..map.vertex_count() {
-            for &(particle, weight) in map.row(vertex) {
-                particles[particle as usize] += self.multipliers[vertex] * (weight * k[particle as usize]);
+        for (&vertex, multiplier) in self.vertices.iter().zip(&self.multipliers) {
+            for &(particle, weight) in map.row(vertex as usize) {
+                particles[particle as usize] += multiplier * (weight * k[particle as usize]);
             }
         }
     }

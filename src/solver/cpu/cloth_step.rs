@@ -31,7 +31,7 @@ use crate::solver::wind::Weather;
 use crate::solver::{ClothReport, Drive, Quality};
 
 /// Most sweeps at a frame's end, in case the number of steps was too small for the tolerance.
-const POLISH_SWEEPS: u32 = 2000;
+const POLISH_SWEEPS: u32 = 300;
 /// Explicit bending is used while `step * frequency` is below this (the limit of stability is 2).
 const EXPLICIT_BENDING: f64 = 0.5;
 /// Most steps between two bending impulses.
@@ -56,9 +56,13 @@ pub struct ClothStep<'m> {
     /// Steps between two air impulses.
     air_interval: u32,
     bending: BendingPlan,
-    /// Made when a vertex has to be moved out of a collider for the first time.
-    weighted_return: Option<WeightedReturn>,
+    /// Puts all pinned vertices where they belong at once.
+    pin_return: Option<WeightedReturn>,
+    /// Puts vertices outside of colliders; made when that is needed for the first time.
+    collider_return: Option<WeightedReturn>,
     iterations: u64,
+    /// Largest relative length error at the end of the frame.
+    max_stretch: f64,
 }
 
 /// How bending is integrated during a frame.
@@ -85,8 +89,15 @@ impl<'m> ClothStep<'m> {
             contacts: Contacts::new(),
             air_interval: 1,
             bending: BendingPlan::default(),
-            weighted_return: None,
+            pin_return: (!cloth.pins.vertices.is_empty())
+                .then(|| {
+                    let pinned = cloth.pins.vertices.iter().map(|pin| pin.vertex).collect();
+                    WeightedReturn::build(&cloth.map, &cloth.k, pinned)
+                })
+                .flatten(),
+            collider_return: None,
             iterations: 0,
+            max_stretch: 0.0,
         }
     }
 
@@ -195,7 +206,8 @@ impl<'m> ClothStep<'m> {
         for_each(&mut self.air, |t, air| {
             let [a, b, c] = cloth.topology.triangle_edges[t].map(|e| e as usize);
             let area_vector = (x[b] - x[a]).cross(&(x[c] - x[a]));
-            let relative = wind[t] - (v[a] + v[b] + v[c]) / 3.0;
+            // The speed in the middle of the interval.
+            let relative = wind[t] - ((v[a] + v[b] + v[c]) / 3.0 + world.gravity * (0.5 * h));
             *air = air::velocity_change(area_vector, relative, world.drag, cloth.fabric.density, h);
         });
         let air = &self.air;
@@ -213,8 +225,8 @@ impl<'m> ClothStep<'m> {
         let cloth = self.cloth;
         let worst =
             sweep(&cloth.pairs, &mut self.ahead, |row, _, a, b| cloth.distances[row].correct_position(a, b).abs());
-        for (pin, target) in cloth.pins.vertices.iter().zip(&self.pin_targets) {
-            shift_vertex(cloth, pin.vertex as usize, &mut self.ahead, |y| target[1] - y);
+        if let Some(pins) = &mut self.pin_return {
+            pins.apply(&cloth.map, &cloth.k, &mut self.ahead, |pin, y| self.pin_targets[pin][1] - y);
         }
         for contact in &mut self.contacts.active {
             let y = contact.point.value(cloth, &self.ahead);
@@ -233,7 +245,7 @@ impl<'m> ClothStep<'m> {
         let tolerance = self.cloth.fabric.max_stretch;
         let limit = 2.0 * tolerance - tolerance * tolerance;
         std::mem::swap(&mut moving.x, &mut self.ahead);
-        let mut worst = worst_strain(self.cloth, &self.ahead);
+        let mut worst = squared_strains(self.cloth, &self.ahead).map(f64::abs).fold(0.0, larger);
         for _ in 0..POLISH_SWEEPS {
             if worst <= limit || !worst.is_finite() {
                 break;
@@ -241,10 +253,11 @@ impl<'m> ClothStep<'m> {
             // A sweep measures each distance before it changes its neighbours: the last word has a look at all of them.
             worst = self.position_sweep();
             if worst <= limit {
-                worst = worst_strain(self.cloth, &self.ahead);
+                worst = squared_strains(self.cloth, &self.ahead).map(f64::abs).fold(0.0, larger);
             }
         }
         self.leave_colliders(world);
+        self.max_stretch = max_stretch(self.cloth, &self.ahead);
         std::mem::swap(&mut moving.x, &mut self.ahead);
     }
 
@@ -267,11 +280,12 @@ impl<'m> ClothStep<'m> {
             }
         }
         if !displacements.is_empty() {
-            if self.weighted_return.is_none() {
-                self.weighted_return = WeightedReturn::build(&cloth.map, &cloth.k);
+            if self.collider_return.is_none() {
+                let all = (0..cloth.map.vertex_count() as u32).collect();
+                self.collider_return = WeightedReturn::build(&cloth.map, &cloth.k, all);
             }
-            if let Some(weighted_return) = &mut self.weighted_return {
-                weighted_return.apply(&cloth.map, &cloth.k, &displacements, &mut self.ahead);
+            if let Some(all) = &mut self.collider_return {
+                all.apply(&cloth.map, &cloth.k, &mut self.ahead, |v, _| displacements[v]);
             }
         }
     }
@@ -283,8 +297,9 @@ impl<'m> ClothStep<'m> {
             cloth.distances[row].correct_velocity(x[b as usize] - x[a as usize], v_a, v_b);
             0.0
         });
-        for (pin, [from, to]) in cloth.pins.vertices.iter().zip(&self.pin_targets) {
-            shift_vertex(cloth, pin.vertex as usize, v, |velocity| (to - from) / h - velocity);
+        if let Some(pins) = &mut self.pin_return {
+            let targets = &self.pin_targets;
+            pins.apply(&cloth.map, &cloth.k, v, |pin, velocity| (targets[pin][1] - targets[pin][0]) / h - velocity);
         }
         for contact in self.contacts.active.iter_mut().filter(|contact| contact.resting.pressed > 0.0) {
             let velocity = contact.point.value(cloth, v) - contact.surface_velocity;
@@ -299,7 +314,7 @@ impl<'m> ClothStep<'m> {
     /// What the frame took.
     pub fn report(&self) -> ClothReport {
         let contacts = self.contacts.active.iter().filter(|contact| contact.resting.pressed > 0.0).count();
-        ClothReport { iterations: self.iterations, contacts: contacts as u32 }
+        ClothReport { iterations: self.iterations, contacts: contacts as u32, max_stretch: self.max_stretch }
     }
 
     /// How good a state is.
@@ -311,12 +326,6 @@ impl<'m> ClothStep<'m> {
         poses: &[Pose],
     ) -> Quality {
         let cloth = self.cloth;
-        let stretch = |row: usize| {
-            let [a, b] = cloth.pairs.pairs()[row];
-            let d = moving.x[b as usize] - moving.x[a as usize];
-            distance::stretch(cloth.distances[row].squared_strain(d))
-        };
-        let rows = 0..cloth.distances.len();
         let depth = |y: &Vec3| {
             let deepest = |depth: f64, (collider, pose): (&ColliderModel, &Pose)| {
                 let nearest = collider.nearest(pose, *y, 4.0 * cloth.mean_edge);
@@ -325,27 +334,27 @@ impl<'m> ClothStep<'m> {
             colliders.iter().zip(poses).fold(0.0, deepest)
         };
         Quality {
-            max_stretch: rows.clone().map(stretch).fold(0.0, larger),
-            mean_stretch: compensated_sum(rows.clone().map(stretch)) / rows.len().max(1) as f64,
+            max_stretch: max_stretch(cloth, &moving.x),
+            mean_stretch: compensated_sum(stretches(cloth, &moving.x)) / cloth.distances.len().max(1) as f64,
             max_penetration: vertices.iter().map(depth).fold(0.0, larger),
         }
     }
 }
 
-/// Move a vertex (or change its velocity) by what `change` says of its present value.
-fn shift_vertex(cloth: &ClothModel, vertex: usize, particles: &mut [Vec3], change: impl Fn(Vec3) -> Vec3) {
-    let k = cloth.vertex_k[vertex];
-    if k > 0.0 {
-        let by = change(cloth.map.vertex(vertex, particles));
-        Point::Vertex(vertex as u32).shift(cloth, particles, by);
-    }
+/// `(l/l0)² - 1` of every constraint.
+fn squared_strains<'a>(cloth: &'a ClothModel, x: &'a [Vec3]) -> impl Iterator<Item = f64> + 'a {
+    let rows = cloth.pairs.pairs().iter().zip(&cloth.distances);
+    rows.map(|(&[a, b], distance)| distance.squared_strain(x[b as usize] - x[a as usize]))
 }
 
-/// Largest `|(l/l0)² - 1|` of all constraints.
-fn worst_strain(cloth: &ClothModel, x: &[Vec3]) -> f64 {
-    cloth.pairs.pairs().iter().zip(&cloth.distances).fold(0.0, |worst, (&[a, b], distance)| {
-        larger(worst, distance.squared_strain(x[b as usize] - x[a as usize]).abs())
-    })
+/// Relative length error of every constraint.
+fn stretches<'a>(cloth: &'a ClothModel, x: &'a [Vec3]) -> impl Iterator<Item = f64> + 'a {
+    squared_strains(cloth, x).map(distance::stretch)
+}
+
+/// Largest relative length error.
+fn max_stretch(cloth: &ClothModel, x: &[Vec3]) -> f64 {
+    stretches(cloth, x).fold(0.0, larger)
 }
 
 /// Where the pinned vertices are at the start and end of a step.
