@@ -1,4 +1,31 @@
-//! Kiln bakes cloth animation offline.
+//! Kiln bakes cloth animation offline: artists' meshes and a scene file in, vertex caches out.
+//!
+//! ```text
+//! scene.toml ─ scene::read ─► Scene ─┐
+//! mesh.obj ─── import ─► Asset ──────┤
+//!                                    ▼
+//!                    model::build ─► Model (frozen) + State
+//!                                      │
+//!                    solver::Backend ◄─┘     per frame: drive → advance → fetch
+//!                                      ▼
+//!                    bake ─► cache::store (bake.kc, append-only, checksummed)
+//!                                      ▼
+//!                    cache::convert ─► pc2, mdd, obj   (made again from the store at any time)
+//! ```
+//!
+//! | layer | rooms | may use |
+//! |---|---|---|
+//! | 0 | `math` | |
+//! | 1 | `mesh`, `scene` | 0 |
+//! | 2 | `import`, `algorithms` | 0-1 |
+//! | 3 | `model` | 0-2 |
+//! | 4 | `solver`, `cache` | 0-3 |
+//! | 5 | `bake` | 0-4 |
+//! | 6 | `cli` | all |
+//!
+//! Symbols are the thesis's: `m` mass, `k` inverse mass, `x` position, `v` velocity, `h` step, `B` the map from midpoints to
+//! vertices, `W` the diagonal of inverse masses, `λ` multipliers. Units stand in brackets: `[m]`. Everything inside is in metres,
+//! kilograms and seconds, Y up.
 
 pub mod algorithms;
 pub mod cache;

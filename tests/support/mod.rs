@@ -1,4 +1,5 @@
 //! What several test binaries and the benchmark need: a scene from text, simulated without the command line.
+#![allow(dead_code, reason = "not every binary uses all of it")]
 
 use std::path::Path;
 
@@ -64,7 +65,6 @@ impl World {
     }
 
     /// Edge stretch of the first cloth.
-    #[allow(dead_code, reason = "not every test binary looks at it")]
     pub fn edge_stretch(&self, vertices: &Vertices) -> EdgeStretch {
         let cloth = &self.model.cloths[0];
         edge_stretch(&cloth.visible_edges, &cloth.visible_rest, &vertices.positions, &mut Vec::new())
@@ -72,7 +72,6 @@ impl World {
 }
 
 /// Whether the long tier was asked for.
-#[allow(dead_code, reason = "not every test binary has one")]
 pub fn full() -> bool {
     std::env::var_os("KILN_TEST_FULL").is_some()
 }
