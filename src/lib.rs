@@ -28,7 +28,9 @@
 //! kilograms and seconds, Y up.
 
 pub mod algorithms;
+pub mod bake;
 pub mod cache;
+pub mod cli;
 pub mod import;
 pub mod math;
 pub mod mesh;

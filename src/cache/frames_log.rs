@@ -49,7 +49,7 @@ pub struct FrameRecord {
 
 impl FrameRecord {
     /// The first metric that JSON cannot hold.
-    fn not_finite(&self) -> Option<String> {
+    pub fn not_finite(&self) -> Option<String> {
         if !self.seconds.is_finite() {
             return Some("seconds".to_owned());
         }

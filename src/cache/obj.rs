@@ -86,7 +86,11 @@ fn put_faces(text: &mut String, mesh: &PolyMesh) {
 
 /// A name that cannot break its line.
 fn one_line(name: &str) -> String {
-    name.chars().map(|c| if c.is_control() { '_' } else { c }).collect()
+    let name: String = name.chars().map(|c| if c.is_control() { '_' } else { c }).collect();
+    match name.strip_suffix('\\') {
+        Some(start) => format!("{start}_"), // else the next line would belong to it
+        None => name,
+    }
 }
 
 /// Writes a mesh with other positions into one OBJ file, for example the rest mesh of a cache.

@@ -133,7 +133,7 @@ pub enum MeshSource {
 }
 
 /// How file coordinates become world coordinates: axis, scale, then turn, then shift.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Placement {
     /// Which axis of the file points up.
     pub up: UpAxis,
@@ -318,7 +318,7 @@ pub enum Space {
 }
 
 /// What is written, and how.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Output {
     /// Caches to make after the bake.
     pub formats: Vec<Format>,
@@ -333,7 +333,7 @@ pub struct Output {
 }
 
 /// Limits that decide between exit codes 0 and 5.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gates {
     /// On the constraints' relative stretch.
     pub max_stretch: Option<f64>,

@@ -1,0 +1,163 @@
+//! Frame after frame: drive, advance, fetch, and what comes out in the vertices of the artist's file.
+
+use std::time::Instant;
+
+use super::exit::{Exit, Failure};
+use crate::cache::frames_log::{FrameRecord, ObjectRecord};
+use crate::cache::store::{ObjectFrame, StoreHeader, StoreObject, StoredObject};
+use crate::math::Vec3;
+use crate::mesh::measures::edge_stretch;
+use crate::model::{ClothModel, Model, State};
+use crate::scene::Scene;
+use crate::solver::cpu::CpuBackend;
+use crate::solver::{Backend, ClothReport, Drive, Quality, Vertices, substeps};
+
+/// The simulation of a scene, one frame in memory.
+pub struct FrameLoop<'m> {
+    scene: &'m Scene,
+    model: &'m Model,
+    state: State,
+    backend: CpuBackend<'m>,
+    /// Frames since the start, pre-roll included: the clock of the weather.
+    elapsed_frames: u64,
+    reports: Vec<ClothReport>,
+    qualities: Vec<Quality>,
+    /// Per cloth: simulation vertices, then the same as file vertices.
+    vertices: Vec<Vertices>,
+    file_vertices: Vec<StoredObject>,
+    edge_lengths: Vec<f64>,
+}
+
+impl<'m> FrameLoop<'m> {
+    /// Before the first frame and its pre-roll.
+    pub fn new(scene: &'m Scene, model: &'m Model, state: State) -> Self {
+        let count = model.cloths.len();
+        FrameLoop {
+            backend: CpuBackend::new(scene, model),
+            elapsed_frames: 0,
+            reports: vec![ClothReport::default(); count],
+            qualities: vec![Quality::default(); count],
+            vertices: vec![Vertices::default(); count],
+            file_vertices: vec![StoredObject::default(); count],
+            edge_lengths: Vec::new(),
+            scene,
+            model,
+            state,
+        }
+    }
+
+    /// What the store has to know.
+    pub fn store_header(&self) -> StoreHeader {
+        let object =
+            |cloth: &ClothModel| StoreObject { name: cloth.name.clone(), vertex_count: cloth.surface.positions.len() };
+        StoreHeader { fps: self.scene.fps, objects: self.model.cloths.iter().map(object).collect() }
+    }
+
+    /// One frame before the first one: time stands still for everything that is keyed. Returns its steps.
+    pub fn preroll(&mut self) -> Result<u32, Failure> {
+        let first = self.scene.first_frame;
+        let substeps = self.advance(first as f64, first as f64);
+        self.fetch();
+        self.check_finite("in the pre-roll of", first)?;
+        Ok(substeps)
+    }
+
+    /// A frame of the range; the first one is the state as it is. Only a finite frame comes back.
+    pub fn simulate(&mut self, frame: i64) -> Result<FrameRecord, Failure> {
+        let start = Instant::now();
+        let mut substeps = 0;
+        if frame > self.scene.first_frame {
+            substeps = self.advance((frame - 1) as f64, frame as f64);
+        }
+        self.fetch();
+        self.check_finite("at", frame)?;
+        let mut record = FrameRecord {
+            frame,
+            seconds: 0.0,
+            substeps,
+            iterations: if substeps > 0 { self.reports.iter().map(|report| report.iterations).sum() } else { 0 },
+            written: self.scene.written_frames.binary_search(&frame).is_ok(),
+            objects: (0..self.model.cloths.len()).map(|cloth| self.object_record(cloth)).collect(),
+        };
+        record.seconds = start.elapsed().as_secs_f64();
+        match record.not_finite() {
+            Some(metric) => Err(not_finite(format!("{metric} is not finite at frame {frame}"))),
+            None => Ok(record),
+        }
+    }
+
+    /// The cloths of the last frame in the vertices of their files.
+    pub fn objects(&self) -> Vec<ObjectFrame<'_>> {
+        let stored = self.file_vertices.iter();
+        stored.map(|object| ObjectFrame { positions: &object.positions, velocities: &object.velocities }).collect()
+    }
+
+    fn advance(&mut self, from_frame: f64, to_frame: f64) -> u32 {
+        let fps = self.scene.fps;
+        let substeps = substeps::choose(self.scene, self.model, &self.state, from_frame).max(1);
+        self.backend.drive(Drive {
+            from_frame,
+            to_frame,
+            // From integers, so that long bakes do not drift.
+            seconds: self.elapsed_frames as f64 * f64::from(fps.denominator) / f64::from(fps.numerator),
+            frame_seconds: fps.frame_seconds(),
+            substeps,
+        });
+        self.reports = self.backend.advance(&mut self.state);
+        self.elapsed_frames += 1;
+        substeps
+    }
+
+    fn fetch(&mut self) {
+        for (number, cloth) in self.model.cloths.iter().enumerate() {
+            let vertices = &mut self.vertices[number];
+            self.qualities[number] = self.backend.fetch(&self.state, number, vertices);
+            let StoredObject { positions, velocities } = &mut self.file_vertices[number];
+            positions.clear();
+            velocities.clear();
+            for (v, rest) in cloth.surface.positions.iter().enumerate() {
+                positions.push(to_f32(cloth.file_vertex(v, &vertices.positions).unwrap_or(*rest)));
+                velocities.push(to_f32(cloth.file_vertex(v, &vertices.velocities).unwrap_or_default()));
+            }
+        }
+    }
+
+    fn object_record(&mut self, number: usize) -> ObjectRecord {
+        let (cloth, quality) = (&self.model.cloths[number], self.qualities[number]);
+        let positions = &self.vertices[number].positions;
+        let edges = edge_stretch(&cloth.visible_edges, &cloth.visible_rest, positions, &mut self.edge_lengths);
+        ObjectRecord {
+            name: cloth.name.clone(),
+            max_stretch: quality.max_stretch,
+            mean_stretch: quality.mean_stretch,
+            max_edge_stretch: edges.max,
+            p99_edge_stretch: edges.p99,
+            contacts: u64::from(self.reports[number].contacts),
+            max_penetration: quality.max_penetration,
+        }
+    }
+
+    /// Every simulation vertex is also a file vertex, so looking at the latter misses nothing.
+    fn check_finite(&self, when: &str, frame: i64) -> Result<(), Failure> {
+        for (cloth, object) in self.model.cloths.iter().zip(&self.file_vertices) {
+            for (quantity, values) in [("position", &object.positions), ("velocity", &object.velocities)] {
+                if let Some(vertex) = values.iter().position(|value| !value.iter().all(|x| x.is_finite())) {
+                    let name = &cloth.name;
+                    let cause =
+                        format!("the {quantity} of vertex {vertex} of \"{name}\" is not finite {when} frame {frame}");
+                    return Err(not_finite(cause));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn not_finite(cause: String) -> Failure {
+    let remedy = "look for extreme values in the scene or raise `substeps`; the frames before are in the partial store";
+    Failure::new(Exit::SimulationFailed, cause, remedy)
+}
+
+fn to_f32(vector: Vec3) -> [f32; 3] {
+    vector.map(|x| x as f32).into()
+}

@@ -1,0 +1,100 @@
+//! The worst figures of a bake, and whether they keep the limits of `[gates]`.
+
+use super::exit::{Exit, Failure};
+use crate::cache::frames_log::{FrameRecord, ObjectRecord};
+use crate::scene::Gates;
+
+/// A figure of a frame that can have a limit.
+struct Metric {
+    /// As in `[gates]` and in `frames.jsonl`.
+    name: &'static str,
+    of: fn(&ObjectRecord) -> f64,
+    limit: fn(&Gates) -> Option<f64>,
+}
+
+const METRICS: [Metric; 3] = [
+    Metric { name: "max_stretch", of: |object| object.max_stretch, limit: |gates| gates.max_stretch },
+    Metric { name: "max_edge_stretch", of: |object| object.max_edge_stretch, limit: |gates| gates.max_edge_stretch },
+    Metric { name: "max_penetration", of: |object| object.max_penetration, limit: |gates| gates.max_penetration },
+];
+
+/// The worst value that one figure of one object had.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Worst {
+    /// As in `[gates]`.
+    pub metric: &'static str,
+    /// Whose figure it is.
+    pub object: String,
+    /// Relative for stretch, metres for penetration.
+    pub value: f64,
+    /// Where it was, the first one of equals.
+    pub frame: i64,
+    /// What the gate allows; none without a gate.
+    pub limit: Option<f64>,
+}
+
+impl Worst {
+    /// Whether the gate is missed.
+    pub fn is_missed(&self) -> bool {
+        self.limit.is_some_and(|limit| self.value > limit)
+    }
+
+    /// A value of this figure for people.
+    pub fn show(&self, value: f64) -> String {
+        match self.metric {
+            "max_penetration" => format!("{:.3} mm", 1000.0 * value),
+            _ => format!("{:.3} %", 100.0 * value),
+        }
+    }
+}
+
+/// Collects the worst figures, frame by frame.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Watch {
+    limits: Gates,
+    worst: Vec<Worst>,
+}
+
+impl Watch {
+    /// Watches with these limits.
+    pub fn new(limits: &Gates) -> Self {
+        Watch { limits: limits.clone(), worst: Vec::new() }
+    }
+
+    /// Takes in a frame.
+    pub fn observe(&mut self, record: &FrameRecord) {
+        for object in &record.objects {
+            for metric in &METRICS {
+                let (value, frame) = ((metric.of)(object), record.frame);
+                match self.worst.iter_mut().find(|w| w.metric == metric.name && w.object == object.name) {
+                    Some(worst) if value <= worst.value => {}
+                    Some(worst) => (worst.value, worst.frame) = (value, frame),
+                    None => {
+                        let (limit, object) = ((metric.limit)(&self.limits), object.name.clone());
+                        self.worst.push(Worst { metric: metric.name, object, value, frame, limit });
+                    }
+                }
+            }
+        }
+    }
+
+    /// The worst figures so far, by object, then by figure.
+    pub fn worst(&self) -> &[Worst] {
+        &self.worst
+    }
+
+    /// The failure of a bake whose gates are missed: one message with all of them.
+    pub fn failure(&self) -> Option<Failure> {
+        let missed: Vec<String> = self.worst.iter().filter(|worst| worst.is_missed()).map(describe_miss).collect();
+        let remedy = "all files are written; raise `substeps` or the limit in [gates], then bake with --restart";
+        (!missed.is_empty()).then(|| Failure::new(Exit::GateFailed, missed.join("; "), remedy))
+    }
+}
+
+fn describe_miss(worst: &Worst) -> String {
+    let (value, limit) = (worst.show(worst.value), worst.show(worst.limit.unwrap_or_default()));
+    format!(
+        "gate {} missed: \"{}\" has {value} at frame {}, the limit is {limit}",
+        worst.metric, worst.object, worst.frame
+    )
+}

@@ -1,0 +1,159 @@
+//! A bake from its first to its last line.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use super::exit::{Exit, Failure};
+use super::folder;
+use super::frame_loop::FrameLoop;
+use super::gates::Watch;
+use super::outputs::{Plan, make_caches, write_rest_meshes};
+use super::progress::{Position, Progress};
+use crate::cache::frames_log::FramesLog;
+use crate::cache::lock::JobLock;
+use crate::cache::manifest::{FrameSummary, InputFile, Manifest, Status};
+use crate::cache::names;
+use crate::cache::store::{StoreReader, StoreWriter};
+use crate::import;
+use crate::model::{Model, State};
+use crate::scene::Scene;
+
+/// A scene and the folder it is baked into.
+pub struct Job<'a> {
+    /// The scene.
+    pub scene: &'a Scene,
+    /// What is simulated.
+    pub model: &'a Model,
+    /// Where it starts.
+    pub state: State,
+    /// The job folder.
+    pub folder: PathBuf,
+    /// Whether an older bake in the folder is removed first.
+    pub restart: bool,
+}
+
+/// How a job ended that did not fail.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The folder holds this very bake already; nothing was touched.
+    AlreadyThere(Box<Manifest>),
+    /// All frames are written.
+    Baked(Box<Summary>),
+}
+
+/// A finished bake in numbers.
+#[derive(Debug)]
+pub struct Summary {
+    /// As on the disk.
+    pub manifest: Manifest,
+    /// The worst figures and the gates.
+    pub watch: Watch,
+    /// What it took [s].
+    pub seconds: f64,
+    /// Size of the store.
+    pub store_bytes: u64,
+}
+
+impl Outcome {
+    /// The failure of a job that is complete but missed its gates.
+    pub fn gate_failure(&self) -> Option<Failure> {
+        match self {
+            Outcome::Baked(summary) => summary.watch.failure(),
+            Outcome::AlreadyThere(manifest) => (manifest.status == Status::GatesFailed).then(|| {
+                let cause = manifest.message.as_deref().unwrap_or("a gate was missed");
+                Failure::new(Exit::GateFailed, cause, "to bake the same again use --restart")
+            }),
+        }
+    }
+}
+
+impl Job<'_> {
+    /// Bakes. Whatever happens, the manifest and `progress` hear how it ended.
+    pub fn run(self, progress: &mut dyn Progress) -> Result<Outcome, Failure> {
+        let result = self.run_locked(progress);
+        progress.finished(match &result {
+            Ok(outcome) => outcome.gate_failure().map_or(Exit::Ok, |failure| failure.exit),
+            Err(failure) => failure.exit,
+        });
+        result
+    }
+
+    fn run_locked(self, progress: &mut dyn Progress) -> Result<Outcome, Failure> {
+        let _lock = JobLock::acquire(&self.folder)?;
+        let mut manifest = self.manifest()?;
+        let plan = Plan::from_json(&manifest.scene)?;
+        if let Some(same) = folder::prepare(&self.folder, &manifest, &plan, self.restart)? {
+            return Ok(Outcome::AlreadyThere(Box::new(same)));
+        }
+        let path = self.folder.join(names::MANIFEST_FILE);
+        manifest.write(&path)?;
+        let start = Instant::now();
+        let baked = self.bake(&plan, &mut manifest, progress);
+        let failure = match &baked {
+            Ok((watch, _)) => watch.failure(),
+            Err(failure) => Some(failure.clone()),
+        };
+        manifest.status = match &failure {
+            None => Status::Complete,
+            Some(failure) if failure.exit == Exit::GateFailed => Status::GatesFailed,
+            Some(_) => Status::Failed,
+        };
+        manifest.exit_code = Some(failure.as_ref().map_or(Exit::Ok, |failure| failure.exit).number().into());
+        manifest.message = failure.map(|failure| failure.cause);
+        let recorded = manifest.write(&path);
+        let (watch, store_bytes) = baked?;
+        recorded?;
+        let seconds = start.elapsed().as_secs_f64();
+        Ok(Outcome::Baked(Box::new(Summary { manifest, watch, seconds, store_bytes })))
+    }
+
+    /// Simulates and writes everything except the manifest.
+    fn bake(self, plan: &Plan, manifest: &mut Manifest, progress: &mut dyn Progress) -> Result<(Watch, u64), Failure> {
+        let Job { scene, model, state, folder, .. } = self;
+        write_rest_meshes(&folder, plan, model)?;
+        let mut frames = FrameLoop::new(scene, model, state);
+        let mut store = StoreWriter::create(&folder.join(names::STORE_FILE), &frames.store_header())?;
+        let mut log = FramesLog::create(&folder.join(names::FRAMES_LOG_FILE))?;
+        let mut watch = Watch::new(&scene.gates);
+        let range = scene.first_frame..=scene.last_frame;
+        let total = u64::from(scene.preroll) + range.clone().count() as u64;
+        let mut position = Position { done: 0, total };
+        progress.started(scene, total);
+        for _ in 0..scene.preroll {
+            let substeps = frames.preroll()?;
+            position.done += 1;
+            progress.preroll_done(position, substeps);
+        }
+        for frame in range {
+            let record = frames.simulate(frame)?;
+            if record.written {
+                store.append(frame, &frames.objects())?;
+                manifest.frames.written += 1;
+            }
+            log.append(&record)?;
+            watch.observe(&record);
+            position.done += 1;
+            progress.frame_done(position, &record);
+        }
+        let store = store.finish()?;
+        progress.caches(&plan.output.formats);
+        let mut reader = StoreReader::open(&store.path)?;
+        manifest.caches = make_caches(&folder, plan, &mut reader, &plan.output.formats, &plan.written_frames, &folder)?;
+        Ok((watch, store.bytes))
+    }
+
+    /// The manifest of this job at its start.
+    fn manifest(&self) -> Result<Manifest, Failure> {
+        let scene = serde_json::to_value(self.scene).map_err(|error| {
+            let cause = format!("the scene cannot be recorded: {error}");
+            Failure::new(Exit::Unexpected, cause, "please report it together with the scene")
+        })?;
+        let input = |input: &import::InputFile| InputFile {
+            file: input.typed.clone(),
+            bytes: input.bytes,
+            xxh3: input.xxh3.clone(),
+        };
+        let frames = FrameSummary { first: self.scene.first_frame, last: self.scene.last_frame, written: 0 };
+        Ok(Manifest::running(scene, self.model.inputs.iter().map(input).collect(), frames))
+    }
+}

@@ -1,0 +1,128 @@
+//! `kiln bake`
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::load::{Loaded, load};
+use super::progress::{Style, listener};
+use super::terminal::{counted, log, show_bytes};
+use super::{SceneArgs, switch};
+use crate::bake::{Exit, Failure, Job, Outcome, Summary};
+use crate::cache::manifest::{CacheFile, cpu_features};
+use crate::scene::{Scene, Substeps};
+use crate::solver::substeps;
+
+#[derive(Debug, Args)]
+pub struct BakeArgs {
+    /// Scene file; without it, a built-in demo: a tablecloth that falls over a round table
+    scene: Option<PathBuf>,
+    /// Job folder [default: output/<scene name>]
+    #[arg(long, value_name = "DIR", env = "KILN_OUT")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    changes: SceneArgs,
+    /// Threads to use [default: RAYON_NUM_THREADS, or all cores]; the result does not depend on it
+    #[arg(long, value_name = "N", env = "KILN_THREADS", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// How to show progress
+    #[arg(long, value_name = "STYLE", env = "KILN_PROGRESS", value_enum, default_value_t = Style::Auto)]
+    progress: Style,
+    /// Remove an older bake from the job folder first; other files in it are kept
+    #[arg(long, env = "KILN_RESTART", value_parser = switch())]
+    restart: bool,
+}
+
+pub fn run(arguments: &BakeArgs) -> Result<(), Failure> {
+    let threads = arguments.threads.map_or(0, usize::from); // 0 is rayon's word for its default
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
+        Failure::new(Exit::InputOutput, format!("cannot start the threads: {error}"), "try fewer with --threads")
+    })?;
+    pool.install(|| bake(arguments))
+}
+
+fn bake(arguments: &BakeArgs) -> Result<(), Failure> {
+    let (version, threads) = (env!("CARGO_PKG_VERSION"), rayon::current_num_threads());
+    log(&format!("kiln {version}, {}, {}", cpu_features(), counted(threads, "thread", "threads")));
+    let Loaded { scene, model, state } = load(arguments.scene.as_deref(), &arguments.changes)?;
+    let folder = arguments.out.clone().unwrap_or_else(|| Path::new("output").join(&scene.name));
+    log_scene(&scene, &folder);
+    for cloth in &model.cloths {
+        log(&format!(
+            "cloth \"{}\": {} vertices, {} particles, {} constraints",
+            cloth.name,
+            cloth.surface.positions.len(),
+            cloth.rest.len(),
+            cloth.distances.len()
+        ));
+    }
+    if scene.substeps == Substeps::Auto {
+        let count = substeps::choose(&scene, &model, &state, scene.first_frame as f64);
+        log(&format!("substeps: auto, {count} at the start"));
+    }
+    let mut progress = listener(arguments.progress);
+    let job = Job { scene: &scene, model: &model, state, folder: folder.clone(), restart: arguments.restart };
+    let outcome = job.run(progress.as_mut())?;
+    match &outcome {
+        Outcome::AlreadyThere(_) => {
+            log(&format!("{} holds this very bake already; nothing to do", folder.display()));
+        }
+        Outcome::Baked(summary) => log_summary(summary, &folder),
+    }
+    match outcome.gate_failure() {
+        Some(failure) => Err(failure),
+        None => {
+            log(&format!("done [{}]", Exit::Ok));
+            Ok(())
+        }
+    }
+}
+
+fn log_scene(scene: &Scene, folder: &Path) {
+    let Scene { name, first_frame, last_frame, preroll, .. } = scene;
+    let preroll = if *preroll > 0 { format!(" after {preroll} of pre-roll") } else { String::new() };
+    log(&format!(
+        "scene \"{name}\": {}, {}, frames {first_frame}-{last_frame}{preroll} at {:.3} fps, {} written, seed {}",
+        counted(scene.cloths.len(), "cloth", "cloths"),
+        counted(scene.colliders.len(), "collider", "colliders"),
+        scene.fps.fps(),
+        scene.written_frames.len(),
+        scene.wind.seed
+    ));
+    log(&format!("job folder: {}", folder.display()));
+}
+
+fn log_summary(summary: &Summary, folder: &Path) {
+    for worst in summary.watch.worst() {
+        let verdict = match worst.limit {
+            Some(limit) if worst.is_missed() => format!(", over its limit of {}", worst.show(limit)),
+            Some(limit) => format!(", within its limit of {}", worst.show(limit)),
+            None => String::new(),
+        };
+        let (metric, object, value) = (worst.metric, &worst.object, worst.show(worst.value));
+        log(&format!("{metric} of \"{object}\": at most {value} (frame {}){verdict}", worst.frame));
+    }
+    for line in describe_caches(&summary.manifest.caches) {
+        log(&line);
+    }
+    let frames = counted(summary.manifest.frames.written as usize, "frame", "frames");
+    let (size, seconds) = (show_bytes(summary.store_bytes), summary.seconds);
+    log(&format!("{frames} in {seconds:.1} s, store of {size} in {}", folder.display()));
+}
+
+/// One line for each object and format.
+pub fn describe_caches(caches: &[CacheFile]) -> Vec<String> {
+    let same = |a: &CacheFile, b: &CacheFile| a.object == b.object && a.format == b.format;
+    let describe = |files: &[CacheFile]| {
+        let size = show_bytes(files.iter().map(|file| file.bytes).sum());
+        match files {
+            [only] => format!("cache of \"{}\": {} ({size})", only.object, only.file),
+            [first, .., last] => {
+                let count = files.len();
+                format!("cache of \"{}\": {} to {} ({count} files, {size})", first.object, first.file, last.file)
+            }
+            [] => String::new(),
+        }
+    };
+    caches.chunk_by(same).map(describe).collect()
+}

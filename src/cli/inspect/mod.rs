@@ -1,0 +1,115 @@
+//! `kiln inspect`: one report, as JSON or as text for people.
+
+mod caches;
+mod job;
+mod mesh;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::{Value as Json, json};
+
+use super::load::load_scene;
+use super::terminal::print;
+use super::{SceneArgs, switch};
+use crate::bake::{Exit, Failure};
+
+#[derive(Debug, Args)]
+pub struct InspectArgs {
+    /// A mesh (.obj), scene (.toml), cache (.kc, .pc2, .mdd) or job folder
+    path: PathBuf,
+    /// Print JSON
+    #[arg(long, env = "KILN_JSON", value_parser = switch())]
+    json: bool,
+}
+
+pub fn run(arguments: &InspectArgs) -> Result<(), Failure> {
+    let report = inspect(&arguments.path)?;
+    print(&if arguments.json { format!("{report:#}\n") } else { text(&report, 0) })
+}
+
+fn inspect(path: &Path) -> Result<Json, Failure> {
+    let metadata = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
+    if metadata.is_dir() {
+        return job::inspect(path);
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    match name.trim_end_matches(".partial").rsplit('.').next().unwrap_or_default() {
+        "obj" => mesh::inspect(path),
+        "toml" => scene(path),
+        "kc" => caches::store(path),
+        "pc2" => caches::pc2(path),
+        "mdd" => caches::mdd(path),
+        _ => {
+            let cause = format!("{} is of no kind that Kiln knows", path.display());
+            let remedy = "name a .obj, .toml, .kc, .pc2 or .mdd file, or a job folder";
+            Err(Failure::new(Exit::InvalidInput, cause, remedy))
+        }
+    }
+}
+
+/// The resolved scene, which reproduces the bake.
+fn scene(path: &Path) -> Result<Json, Failure> {
+    let resolved = load_scene(Some(path), &SceneArgs { set: Vec::new(), frames: None })?;
+    let mut report = serde_json::to_value(&resolved.scene).unwrap_or_default();
+    // Thousands of numbers are no help to anyone.
+    report["written_frames"] = json!(frame_ranges(&resolved.scene.written_frames));
+    Ok(json!({ "kind": "scene", "file": path, "scene": report }))
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
+    let cause = format!("cannot read {}: {error}", path.display());
+    match error.kind() {
+        std::io::ErrorKind::NotFound => Failure::new(Exit::InvalidInput, cause, "check the path"),
+        _ => Failure::new(Exit::InputOutput, cause, "check the path and its permissions"),
+    }
+}
+
+/// Ascending frames the way they are typed: `1-100`, `1-99x2`, or runs such as `1-3,7,9-12`.
+fn frame_ranges(frames: &[i64]) -> String {
+    let run = |frames: &[i64], step: i64| match frames {
+        [] => "none".to_owned(),
+        [only] => only.to_string(),
+        [first, .., last] if step == 1 => format!("{first}-{last}"),
+        [first, .., last] => format!("{first}-{last}x{step}"),
+    };
+    if let [first, second, _, ..] = frames {
+        let step = second - first;
+        if frames.windows(2).all(|pair| pair[1] - pair[0] == step) {
+            return run(frames, step);
+        }
+    }
+    let runs: Vec<String> = frames.chunk_by(|a, b| b - a == 1).map(|frames| run(frames, 1)).collect();
+    if runs.is_empty() { run(&[], 1) } else { runs.join(",") }
+}
+
+/// A report for people: one line a value, deeper things further in.
+fn text(report: &Json, depth: usize) -> String {
+    let margin = "  ".repeat(depth);
+    let mut lines = String::new();
+    for (key, value) in report.as_object().into_iter().flatten() {
+        let key = key.replace('_', " ");
+        match value {
+            Json::Null => {}
+            Json::Object(_) => lines += &format!("{margin}{key}:\n{}", text(value, depth + 1)),
+            Json::Array(items) if items.iter().any(Json::is_object) => {
+                lines += &format!("{margin}{key}:\n");
+                for item in items {
+                    let entry = text(item, depth + 2);
+                    lines += &format!("{margin}  - {}", entry.trim_start());
+                }
+            }
+            value => lines += &format!("{margin}{key}: {}\n", one_line(value)),
+        }
+    }
+    lines
+}
+
+fn one_line(value: &Json) -> String {
+    match value {
+        Json::String(text) => text.clone(),
+        Json::Array(items) if items.is_empty() => "none".to_owned(),
+        Json::Array(items) => items.iter().map(one_line).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,94 @@
+//! From the arguments to a scene and its model, with everything that is wrong told at once.
+
+use std::path::Path;
+
+use super::SceneArgs;
+use super::terminal::{counted, is_styled, log};
+use crate::bake::outputs::{Plan, rest_problems};
+use crate::bake::{Exit, Failure};
+use crate::model::{self, Model, State};
+use crate::scene::document::Document;
+use crate::scene::problem::{Place, Problem, Severity};
+use crate::scene::{self, Resolved, Scene, diagnostics};
+
+/// What a newcomer bakes.
+const DEMO: &str = include_str!("../../presets/demo.toml");
+/// Its name in messages.
+const DEMO_NAME: &str = "the built-in demo scene";
+
+/// A scene that can be baked.
+pub struct Loaded {
+    pub scene: Scene,
+    pub model: Model,
+    pub state: State,
+}
+
+/// Reads a scene (the demo without a path); warnings are logged.
+pub fn load_scene(path: Option<&Path>, arguments: &SceneArgs) -> Result<Resolved, Failure> {
+    let frames = arguments.frames.as_deref();
+    let resolved = match path {
+        Some(path) => scene::read(path, &arguments.set, frames),
+        None => scene::read_text(DEMO_NAME, DEMO, Path::new(""), &arguments.set, frames),
+    };
+    resolved.map_err(|failure| refuse(path, &failure.problems, failure.document.as_ref()))
+}
+
+/// Reads a scene and its meshes and builds its model.
+pub fn load(path: Option<&Path>, arguments: &SceneArgs) -> Result<Loaded, Failure> {
+    let Resolved { scene, document, mut problems } = load_scene(path, arguments)?;
+    let json = serde_json::to_value(&scene).map_err(|error| {
+        Failure::new(Exit::Unexpected, format!("the scene cannot be written down: {error}"), "please report it")
+    })?;
+    let plan = Plan::from_json(&json)?;
+    problems.extend(plan.problem());
+    let built = match model::build(&scene) {
+        Ok((model, state, warnings)) => {
+            problems.extend(warnings);
+            problems.extend(rest_problems(&plan, &model));
+            Some((model, state))
+        }
+        Err(more) => {
+            problems.extend(more);
+            None
+        }
+    };
+    match built {
+        Some((model, state)) if problems.iter().all(|problem| problem.severity == Severity::Warning) => {
+            tell(&problems, Some(&document));
+            Ok(Loaded { scene, model, state })
+        }
+        _ => Err(refuse(path, &problems, Some(&document))),
+    }
+}
+
+fn tell(problems: &[Problem], document: Option<&Document>) {
+    if !problems.is_empty() {
+        log(&diagnostics::render(problems, document, is_styled()));
+    }
+}
+
+/// Shows all problems and sums them up in one failure.
+fn refuse(path: Option<&Path>, problems: &[Problem], document: Option<&Document>) -> Failure {
+    tell(problems, document);
+    let errors: Vec<&Problem> = problems.iter().filter(|problem| problem.severity == Severity::Error).collect();
+    let name = path.map_or(DEMO_NAME.to_owned(), |path| path.display().to_string());
+    let first = errors.first().map(|problem| describe(problem, document)).unwrap_or_default();
+    let cause = match errors.len() {
+        0 | 1 => format!("{name} cannot be baked: {first}"),
+        count => format!("{name} cannot be baked: {}, the first is: {first}", counted(count, "problem", "problems")),
+    };
+    Failure::new(Exit::InvalidInput, cause, "mend what is shown above and run again")
+}
+
+/// A problem in one line.
+fn describe(problem: &Problem, document: Option<&Document>) -> String {
+    let message = &problem.message;
+    match &problem.place {
+        Place::Line(path, line) => format!("{} line {line}: {message}", path.display()),
+        Place::File(path) => format!("{}: {message}", path.display()),
+        place => match document.and_then(|document| document.position(place)) {
+            Some(position) => format!("{} line {}: {message}", position.source, position.line),
+            None => message.clone(),
+        },
+    }
+}

@@ -1,0 +1,116 @@
+//! The command line: arguments, and one file per subcommand.
+
+mod bake;
+mod check;
+mod completions;
+mod convert;
+mod init;
+mod inspect;
+mod load;
+mod progress;
+mod schema;
+mod terminal;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+use clap::builder::FalseyValueParser;
+use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand};
+
+use crate::bake::{Exit, Failure};
+
+/// Bakes cloth animation: scene files and meshes in, vertex caches out.
+#[derive(Debug, Parser)]
+#[command(name = "kiln", version, about, after_help = exit_codes(), max_term_width = 120)]
+#[command(infer_subcommands = false, subcommand_required = true, arg_required_else_help = true)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Simulate a scene and write its caches
+    Bake(bake::BakeArgs),
+    /// Say what would fail or look wrong, without simulating
+    Check(check::CheckArgs),
+    /// Show what is in a mesh, scene, cache or job folder
+    Inspect(inspect::InspectArgs),
+    /// Make caches from a stored bake, without simulating
+    Convert(convert::ConvertArgs),
+    /// Write a commented scene and a mesh to start from
+    Init(init::InitArgs),
+    /// Print the JSON schema of scene files
+    Schema,
+    /// Print completions for a shell
+    Completions(completions::CompletionsArgs),
+}
+
+/// What changes a scene from outside its file.
+#[derive(Debug, Args)]
+struct SceneArgs {
+    /// Change a value of the scene, such as wind.speed=4 or cloth.flag.bend=1e-5; can be repeated (in KILN_SET: one a
+    /// line)
+    #[arg(long, value_name = "PATH=VALUE", env = "KILN_SET", value_delimiter = '\n')]
+    set: Vec<String>,
+    /// Frames to write, such as 1001-1100, 1001-1100x2 or 1,5,10-20; all frames of the scene are simulated
+    #[arg(long, value_name = "RANGE", env = "KILN_FRAMES", allow_hyphen_values = true)]
+    frames: Option<String>,
+}
+
+/// A switch in the environment: anything but nothing, `0`, `no`, `off` and `false` turns it on.
+fn switch() -> FalseyValueParser {
+    FalseyValueParser::new()
+}
+
+/// Reads the arguments of the process, runs, and says how it ended.
+pub fn run() -> ExitCode {
+    let command = match CommandLine::try_parse() {
+        Ok(arguments) => arguments.command,
+        Err(error) => return ExitCode::from(refuse(&error).number()),
+    };
+    let run = || match &command {
+        Command::Bake(arguments) => bake::run(arguments),
+        Command::Check(arguments) => check::run(arguments),
+        Command::Inspect(arguments) => inspect::run(arguments),
+        Command::Convert(arguments) => convert::run(arguments),
+        Command::Init(arguments) => init::run(arguments),
+        Command::Schema => schema::run(),
+        Command::Completions(arguments) => completions::run::<CommandLine>(arguments),
+    };
+    // Nothing is used after a panic, so nothing half-done can be seen.
+    let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
+        Err(Failure::new(Exit::Unexpected, "Kiln met a fault of its own, see above", "please report it with the scene"))
+    });
+    let exit = match result {
+        Ok(()) => Exit::Ok,
+        Err(failure) => {
+            terminal::fail(&failure);
+            failure.exit
+        }
+    };
+    ExitCode::from(exit.number())
+}
+
+/// Help and version are no failures; anything else is.
+fn refuse(error: &clap::Error) -> Exit {
+    let _ = error.print(); // nobody is left to tell
+    if !error.use_stderr() {
+        return Exit::Ok;
+    }
+    let cause = match error.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "no command was given",
+        _ => "the command line is wrong, see above",
+    };
+    terminal::fail(&Failure::new(Exit::Usage, cause, "`kiln --help` lists the commands"));
+    Exit::Usage
+}
+
+fn exit_codes() -> String {
+    let mut text = "Exit codes:\n".to_owned();
+    for exit in Exit::ALL {
+        text += &format!("  {:>3}  {:<18} {}\n", exit.number(), exit.name(), exit.meaning());
+    }
+    text + "\nEvery option can also be given in the environment as KILN_..., such as KILN_THREADS=8."
+}
