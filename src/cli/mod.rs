@@ -22,8 +22,8 @@ use crate::bake::{Exit, Failure};
 
 /// Bakes cloth animation: scene files and meshes in, vertex caches out.
 #[derive(Debug, Parser)]
-#[command(name = "kiln", version, about, after_help = exit_codes(), max_term_width = 120)]
-#[command(infer_subcommands = false, subcommand_required = true, arg_required_else_help = true)]
+#[command(name = "kiln", version, after_help = exit_codes(), max_term_width = 120)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
 struct CommandLine {
     #[command(subcommand)]
     command: Command,

@@ -110,6 +110,15 @@ fn one_line(value: &Json) -> String {
         Json::String(text) => text.clone(),
         Json::Array(items) if items.is_empty() => "none".to_owned(),
         Json::Array(items) => items.iter().map(one_line).collect::<Vec<_>>().join(", "),
+        Json::Number(number) if number.is_f64() => shorter(number.as_f64().unwrap_or_default()),
         other => other.to_string(),
     }
+}
+
+/// Six digits are enough for people.
+fn shorter(value: f64) -> String {
+    let digits = 6 - (value.abs().max(1e-12).log10().floor() as i32).clamp(-12, 5);
+    let factor = 10_f64.powi(digits);
+    let rounded = (value * factor).round() / factor;
+    (if rounded.is_finite() { rounded } else { value }).to_string()
 }
