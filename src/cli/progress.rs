@@ -154,15 +154,15 @@ impl Progress for Bar {
     }
 
     fn preroll_done(&mut self, position: Position, _substeps: u32) {
-        self.bar.set_message(format!("pre-roll {}", position.done));
         self.bar.set_position(position.done);
+        self.bar.set_message(format!("pre-roll {}", position.done));
     }
 
     fn frame_done(&mut self, position: Position, record: &FrameRecord) {
         let stretch = 100.0 * worst_stretch(record);
         let (frame, substeps) = (record.frame, record.substeps);
-        self.bar.set_message(format!("frame {frame}, {substeps} substeps, stretch {stretch:.2} %"));
         self.bar.set_position(position.done);
+        self.bar.set_message(format!("frame {frame}, {substeps} substeps, stretch {stretch:.2} %"));
     }
 
     fn caches(&mut self, _formats: &[Format]) {

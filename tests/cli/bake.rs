@@ -44,10 +44,10 @@ fn heights(place: &Place) -> Vec<(i64, f32, f32)> {
 #[test]
 fn the_first_frame_is_the_scene_as_it_stands_and_the_preroll_comes_before_it() {
     let place = Place::new(&TINY.replace("[[cloth]]", "[air]\ndrag = 0\n[[cloth]]"));
-    place.bake(&[]).is_fine();
+    place.bake(&[]).succeeds();
     let still = heights(&place);
     assert_eq!((still[0].1, still[0].2), (0.0, 0.0));
-    place.bake(&["--set", "scene.preroll=2", "--restart"]).is_fine();
+    place.bake(&["--set", "scene.preroll=2", "--restart"]).succeeds();
     let rolled = heights(&place);
     assert_eq!(rolled[0].1, still[2].1, "two frames of pre-roll are two frames of falling");
     assert_eq!(rolled[1].1, still[3].1);
@@ -57,9 +57,9 @@ fn the_first_frame_is_the_scene_as_it_stands_and_the_preroll_comes_before_it() {
 #[test]
 fn frames_select_what_is_written_but_not_what_is_simulated() {
     let place = Place::new(TINY);
-    place.bake(&[]).is_fine();
+    place.bake(&[]).succeeds();
     let all = heights(&place);
-    place.bake(&["--frames", "2-4x2", "--restart"]).is_fine();
+    place.bake(&["--frames", "2-4x2", "--restart"]).succeeds();
     assert_eq!(heights(&place), [all[1], all[3]]);
     let records = frames_log::read(&place.path("job/frames.jsonl")).unwrap();
     assert_eq!(records.iter().map(|record| record.written).collect::<Vec<_>>(), [false, true, false, true]);
@@ -84,7 +84,7 @@ fn vertices_without_a_face_stay_where_they_are() {
 fn threads_do_not_change_the_store() {
     let place = Place::new(TINY);
     let bake = |threads: &str, out: &str| {
-        place.run(&["bake", "scene.toml", "--threads", threads, "--out", out]).is_fine();
+        place.run(&["bake", "scene.toml", "--threads", threads, "--out", out]).succeeds();
         place.read(&format!("{out}/bake.kc"))
     };
     assert_eq!(bake("1", "one"), bake("3", "three"));
@@ -134,7 +134,7 @@ fn a_state_that_is_not_finite_stops_the_bake_with_4_and_keeps_the_frames_before(
     let manifest = place.json("job/manifest.json");
     assert_eq!((&manifest["status"], &manifest["exit_code"]), (&"failed".into(), &4.into()));
     assert!(manifest["message"].as_str().unwrap().ends_with(&format!("frame {failed}")));
-    place.run(&["inspect", "job/bake.kc.partial"]).is_fine();
+    place.run(&["inspect", "job/bake.kc.partial"]).succeeds();
     place.bake(&[]).ends_with(3, &["a bake that failed", "--restart"]);
     place
         .run(&["convert", "job", "--to", "pc2"])
@@ -155,6 +155,6 @@ fn the_demo_needs_no_scene_and_goes_to_output() {
     let place = Place::new(TINY);
     let smaller = ["--set", "cloth.cloth.mesh={ disc = { radius = 0.75, inner = 30, rim = 12 } }"];
     let shorter = ["--set", "scene.frames=1-3", "--set", "scene.substeps=4"];
-    place.run(&[&["bake"][..], &smaller, &shorter].concat()).is_fine();
+    place.run(&[&["bake"][..], &smaller, &shorter].concat()).succeeds();
     assert!(place.path("output/tablecloth/cloth.pc2").exists());
 }

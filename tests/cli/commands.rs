@@ -21,11 +21,11 @@ fn wrong_command_lines_exit_with_2() {
 #[test]
 fn help_lists_every_exit_code() {
     let place = Place::new(TINY);
-    let help = place.run(&["--help"]).is_fine().out;
+    let help = place.run(&["--help"]).succeeds().out;
     for exit in kiln::bake::Exit::ALL {
         assert!(help.contains(&format!("{:>3}  {}", exit.number(), exit.name())), "{help}");
     }
-    assert!(place.run(&["--version"]).is_fine().out.starts_with("kiln 0."));
+    assert!(place.run(&["--version"]).succeeds().out.starts_with("kiln 0."));
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn all_mistakes_of_a_scene_are_told_in_one_run() {
 #[test]
 fn check_says_what_a_bake_would_take() {
     let place = Place::new(TINY);
-    let run = place.run(&["check", "scene.toml", "--frames", "2-3"]).is_fine();
+    let run = place.run(&["check", "scene.toml", "--frames", "2-3"]).succeeds();
     for part in ["25 vertices", "56 particles", "substeps: 4", "2 written", "disk: about 1.2 kB"] {
         assert!(run.out.contains(part), "`{part}` is missing in:\n{}", run.out);
     }
@@ -62,11 +62,11 @@ fn check_says_what_a_bake_would_take() {
 #[test]
 fn init_writes_a_scene_that_bakes_as_it_is() {
     let place = Place::new(TINY);
-    let run = place.run(&["init", "new/shot"]).is_fine();
+    let run = place.run(&["init", "new/shot"]).succeeds();
     assert_eq!(run.out, "next: kiln bake new/shot/scene.toml\n");
-    place.run(&["bake", "new/shot/scene.toml", "--out", "job", "--set", "scene.frames=1-12"]).is_fine();
+    place.run(&["bake", "new/shot/scene.toml", "--out", "job", "--set", "scene.frames=1-12"]).succeeds();
     assert!(place.path("job/curtain.pc2").exists());
-    let report = place.run(&["inspect", "new/shot/cloth.obj"]).is_fine().out;
+    let report = place.run(&["inspect", "new/shot/cloth.obj"]).succeeds().out;
     for part in ["4 corners: 400", "name: top", "boundary loops: 80", "texture coordinates: 441"] {
         assert!(report.contains(part), "{report}");
     }
@@ -79,18 +79,18 @@ fn init_writes_a_scene_that_bakes_as_it_is() {
 fn converted_caches_are_those_of_the_bake() {
     let place = Place::new(TINY);
     place.run(&["init", "."]).ends_with(3, &["scene.toml"]);
-    place.run(&["init", "new"]).is_fine();
+    place.run(&["init", "new"]).succeeds();
     let common = ["bake", "new/scene.toml", "--set", "scene.frames=1-5x2", "--set", "scene.substeps=20"];
     let placed = ["--set", "output.up=z", "--set", "output.unit=cm", "--set", "output.space=local"];
     let turned = ["--set", "cloth.curtain.transform={ rotate = [10, 20, 30], translate = [0.1, 0.2, 0.3] }"];
     let common = [&common[..], &placed, &turned].concat();
     place
         .run(&[&common[..], &["--out", "all", "--set", "output.formats=[\"pc2\", \"mdd\", \"obj\"]"]].concat())
-        .is_fine();
-    place.run(&[&common[..], &["--out", "none", "--set", "output.formats=[]"]].concat()).is_fine();
+        .succeeds();
+    place.run(&[&common[..], &["--out", "none", "--set", "output.formats=[]"]].concat()).succeeds();
     assert_eq!(place.json("none/manifest.json")["caches"], serde_json::json!([]));
-    place.run(&["convert", "none", "--to", "obj,pc2", "--to", "mdd"]).is_fine();
-    place.run(&["convert", "all", "--to", "pc2,mdd,obj", "--out", "copies"]).is_fine();
+    place.run(&["convert", "none", "--to", "obj,pc2", "--to", "mdd"]).succeeds();
+    place.run(&["convert", "all", "--to", "pc2,mdd,obj", "--out", "copies"]).succeeds();
     let files = ["curtain.pc2", "curtain.mdd", "curtain.0001.obj", "curtain.0003.obj", "curtain.0005.obj"];
     for file in files {
         let original = place.read(&format!("all/{file}"));
@@ -98,18 +98,18 @@ fn converted_caches_are_those_of_the_bake() {
         assert_eq!(place.read(&format!("copies/{file}")), original, "{file}");
     }
     assert_eq!(place.json("none/manifest.json")["caches"].as_array().unwrap().len(), files.len());
-    let hint = place.run(&["inspect", "all/curtain.mdd"]).is_fine().out;
+    let hint = place.run(&["inspect", "all/curtain.mdd"]).succeeds().out;
     assert!(hint.contains("Frame Start 1, Frame Scale 1/2") && hint.contains("unit: cm"), "{hint}");
 }
 
 #[test]
 fn convert_takes_what_is_stored_and_keeps_whole_caches() {
     let place = Place::new(TINY);
-    place.bake(&[]).is_fine();
+    place.bake(&[]).succeeds();
     let whole = place.read("job/sheet.pc2");
     place.run(&["convert", "job", "--to", "pc2", "--frames", "2-3"]).ends_with(3, &["sheet.pc2", "--out"]);
     assert_eq!(place.read("job/sheet.pc2"), whole);
-    place.run(&["convert", "job", "--to", "pc2", "--frames", "2-3", "--out", "part"]).is_fine();
+    place.run(&["convert", "job", "--to", "pc2", "--frames", "2-3", "--out", "part"]).succeeds();
     assert_eq!(place.read("part/sheet.pc2").len(), 32 + 2 * 12 * 25);
     place.run(&["convert", "job", "--to", "mdd", "--frames", "3-9"]).ends_with(3, &["frame 5 is not stored"]);
     place.run(&["convert", "job", "--to", "mdd", "--frames", "3-"]).ends_with(3, &["--frames"]);
@@ -120,7 +120,7 @@ fn convert_takes_what_is_stored_and_keeps_whole_caches() {
 #[test]
 fn damage_is_found_by_inspect_and_convert() {
     let place = Place::new(TINY);
-    place.bake(&[]).is_fine();
+    place.bake(&[]).succeeds();
     let mut store = place.read("job/bake.kc");
     let middle = store.len() / 2;
     store[middle] ^= 1;
@@ -143,6 +143,6 @@ fn damage_is_found_by_inspect_and_convert() {
 fn completions_exist_for_common_shells() {
     let place = Place::new(TINY);
     for shell in ["bash", "zsh", "fish", "powershell"] {
-        assert!(place.run(&["completions", shell]).is_fine().out.contains("kiln"));
+        assert!(place.run(&["completions", shell]).succeeds().out.contains("kiln"));
     }
 }

@@ -5,14 +5,14 @@ use crate::{Place, TINY};
 #[test]
 fn the_same_bake_is_not_baked_again() {
     let place = Place::new(TINY);
-    place.bake(&[]).is_fine();
+    place.bake(&[]).succeeds();
     let before = place.files("job");
     let changed = std::fs::metadata(place.path("job/bake.kc")).unwrap().modified().unwrap();
     let run = place.bake(&[]).ends_with(0, &["holds this very bake already"]);
     assert_eq!(run.out, "");
     assert_eq!(place.files("job"), before);
     assert_eq!(std::fs::metadata(place.path("job/bake.kc")).unwrap().modified().unwrap(), changed);
-    place.bake(&["--restart"]).is_fine();
+    place.bake(&["--restart"]).succeeds();
     assert_ne!(std::fs::metadata(place.path("job/bake.kc")).unwrap().modified().unwrap(), changed);
     let without_log = |files: Vec<(std::path::PathBuf, Vec<u8>)>| -> Vec<_> {
         files.into_iter().filter(|(path, _)| !path.ends_with("frames.jsonl")).collect()
@@ -24,7 +24,7 @@ fn the_same_bake_is_not_baked_again() {
 fn anything_else_is_refused_without_restart() {
     let place = Place::new(&TINY.replace("{ sheet = { vertices = [5, 5], size = [1.0, 1.0] } }", "\"cloth.obj\""));
     place.write("cloth.obj", "v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 2 3\n");
-    place.bake(&[]).is_fine();
+    place.bake(&[]).succeeds();
     let before = place.files("job");
     place
         .bake(&["--set", "scene.gravity=[0, -1, 0]"])
@@ -32,7 +32,7 @@ fn anything_else_is_refused_without_restart() {
     place.write("cloth.obj", "v 0 0 0\nv 1 0 0\nv 0 0 2\nf 1 2 3\n");
     place.bake(&[]).ends_with(3, &["another version of its meshes (different: cloth.obj)"]);
     assert_eq!(place.files("job"), before);
-    place.bake(&["--restart"]).is_fine();
+    place.bake(&["--restart"]).succeeds();
     std::fs::remove_file(place.path("job/sheet.pc2")).unwrap();
     place.bake(&[]).ends_with(3, &["sheet.pc2 is missing"]);
 }
@@ -46,9 +46,9 @@ fn foreign_files_survive_a_restart() {
     }
     place.bake(&[]).ends_with(3, &["files but no bake", "notes.txt", "--out"]);
     assert_eq!(place.files("job").len(), 4, "and the lock");
-    place.bake(&["--restart"]).is_fine();
+    place.bake(&["--restart"]).succeeds();
     let other = ["--restart", "--set", "output.formats=[\"mdd\"]", "--set", "cloth.sheet.name=cape"];
-    place.bake(&other).is_fine();
+    place.bake(&other).succeeds();
     let files: Vec<String> = place
         .files("job")
         .into_iter()
@@ -71,7 +71,7 @@ fn foreign_files_survive_a_restart() {
 #[test]
 fn a_foreign_file_is_never_written_over() {
     let place = Place::new(TINY);
-    place.bake(&[]).is_fine();
+    place.bake(&[]).succeeds();
     place.write("job/sheet.mdd", "mine");
     let before = place.files("job");
     place.bake(&["--restart", "--set", "output.formats=[\"mdd\"]"]).ends_with(3, &["sheet.mdd is in the way"]);
@@ -84,12 +84,12 @@ fn a_foreign_file_is_never_written_over() {
 #[test]
 fn a_manifest_cannot_lead_a_restart_out_of_its_folder() {
     let place = Place::new(TINY);
-    place.bake(&[]).is_fine();
+    place.bake(&[]).succeeds();
     place.write("precious.pc2", "mine");
     let text = String::from_utf8(place.read("job/manifest.json")).unwrap();
     place.write("job/manifest.json", text.replace("\"sheet.pc2\"", "\"../precious.pc2\""));
     std::fs::remove_file(place.path("job/sheet.pc2")).unwrap();
-    place.bake(&["--restart"]).is_fine();
+    place.bake(&["--restart"]).succeeds();
     assert_eq!(place.read("precious.pc2"), b"mine");
 }
 

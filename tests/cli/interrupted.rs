@@ -32,10 +32,10 @@ fn a_killed_bake_leaves_no_half_files_and_can_be_restarted() {
         .collect();
     assert_eq!(names, [".lock", "bake.kc.partial", "frames.jsonl", "manifest.json", "rest/sheet.obj"]);
     assert_eq!(place.json("job/manifest.json")["status"], "running");
-    place.run(&["inspect", "job/bake.kc.partial"]).is_fine();
+    place.run(&["inspect", "job/bake.kc.partial"]).succeeds();
     place.bake(&[]).ends_with(3, &["a bake that was interrupted", "--restart"]);
     place.run(&["convert", "job", "--to", "mdd"]).ends_with(0, &["did not finish"]);
-    place.bake(&["--restart"]).is_fine();
+    place.bake(&["--restart"]).succeeds();
     assert!(place.path("job/bake.kc").exists());
     assert!(!place.path("job/bake.kc.partial").exists() && !place.path("job/sheet.mdd").exists());
 }
@@ -49,7 +49,7 @@ fn two_writers_of_one_job_are_refused() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    place.bake(&["--restart"]).is_fine();
+    place.bake(&["--restart"]).succeeds();
 }
 
 #[test]

@@ -125,7 +125,7 @@ impl Run {
     }
 
     #[track_caller]
-    fn is_fine(self) -> Run {
+    fn succeeds(self) -> Run {
         self.ends_with(0, &[])
     }
 }

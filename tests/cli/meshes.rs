@@ -82,7 +82,7 @@ fn meshes_with_blemishes_bake_and_the_log_says_so() {
         place.bake(&[]).ends_with(0, &[words]);
         let vertices = mesh.lines().filter(|line| line.starts_with("v ")).count();
         assert_eq!(place.read("job/sheet.pc2").len(), 32 + 4 * 12 * vertices, "{what}");
-        place.run(&["inspect", "cloth.obj", "--json"]).is_fine();
+        place.run(&["inspect", "cloth.obj", "--json"]).succeeds();
     }
 }
 
@@ -90,7 +90,7 @@ fn meshes_with_blemishes_bake_and_the_log_says_so() {
 fn several_objects_have_to_be_chosen_from() {
     let place = with_mesh(format!("o front\n{TRIANGLE}f 1 2 3\no back\n{TRIANGLE}f 4 5 6\n"));
     place.bake(&[]).ends_with(3, &["2 objects and none is chosen", "front", "back"]);
-    place.bake(&["--set", "cloth.sheet.object=back"]).is_fine();
+    place.bake(&["--set", "cloth.sheet.object=back"]).succeeds();
     place.bake(&["--set", "cloth.sheet.object=bach", "--restart"]).ends_with(3, &["no object or group `bach`"]);
 }
 
@@ -98,5 +98,5 @@ fn several_objects_have_to_be_chosen_from() {
 fn a_mesh_in_centimetres_is_noticed() {
     let place = with_mesh(TRIANGLE.replace('1', "172") + "f 1 2 3\n");
     place.run(&["check", "scene.toml"]).ends_with(0, &["centimetres?", "unit = \"cm\""]);
-    assert!(place.run(&["inspect", "cloth.obj"]).is_fine().out.contains("centimetres?"));
+    assert!(place.run(&["inspect", "cloth.obj"]).succeeds().out.contains("centimetres?"));
 }

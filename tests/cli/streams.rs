@@ -7,7 +7,7 @@ use crate::{Place, TINY};
 #[test]
 fn plain_progress_is_one_line_a_frame_on_standard_output() {
     let place = Place::new(TINY);
-    let run = place.bake(&["--set", "scene.preroll=1"]).is_fine();
+    let run = place.bake(&["--set", "scene.preroll=1"]).succeeds();
     let lines: Vec<&str> = run.out.lines().collect();
     assert_eq!(lines.len(), 5, "{}", run.out);
     assert_eq!(lines[0], "Progress: 20% pre-roll 1, 4 substeps");
@@ -21,7 +21,7 @@ fn plain_progress_is_one_line_a_frame_on_standard_output() {
 #[test]
 fn json_progress_parses_and_only_grows() {
     let place = Place::new(TINY);
-    let run = place.bake(&["--progress", "json", "--set", "scene.name=ERROR", "--set", "scene.preroll=2"]).is_fine();
+    let run = place.bake(&["--progress", "json", "--set", "scene.name=ERROR", "--set", "scene.preroll=2"]).succeeds();
     let events: Vec<Json> = run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let kinds: Vec<&str> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
     let expected = ["started", "preroll", "preroll", "frame", "frame", "frame", "frame", "caches", "finished"];
@@ -40,24 +40,43 @@ fn json_progress_parses_and_only_grows() {
 #[test]
 fn no_progress_and_a_bar_leave_standard_output_empty() {
     for style in ["none", "bar"] {
-        assert_eq!(Place::new(TINY).bake(&["--progress", style]).is_fine().out, "");
+        assert_eq!(Place::new(TINY).bake(&["--progress", style]).succeeds().out, "");
     }
+}
+
+/// What the program shows on a terminal (of `script`, which every Debian has).
+fn on_a_terminal(place: &Place, arguments: &str, variables: &[(&str, &str)]) -> String {
+    let program = format!("{} {arguments}", env!("CARGO_BIN_EXE_kiln"));
+    let mut command = std::process::Command::new("script");
+    command.args(["-qec", &program, "/dev/null"]).current_dir(place.path("")).stdin(std::process::Stdio::null());
+    let output = command.env_remove("NO_COLOR").env("TERM", "xterm").envs(variables.iter().copied()).output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn a_terminal_gets_a_bar_and_colours_unless_no_color_is_set() {
+    let place = Place::new(&TINY.replace("bend = 0.01", "bend = 1e-5"));
+    let shown = on_a_terminal(&place, "bake scene.toml", &[]);
+    assert!(shown.contains("100%") && !shown.contains("Progress: "), "{shown:?}");
+    assert!(on_a_terminal(&place, "check scene.toml", &[]).contains("\u{1b}[33m"));
+    assert!(!on_a_terminal(&place, "check scene.toml", &[("NO_COLOR", "1")]).contains('\u{1b}'));
 }
 
 #[test]
 fn json_commands_print_exactly_one_document() {
     let place = Place::new(&format!("{TINY}[output]\nformats = [\"pc2\", \"mdd\"]\n"));
-    place.bake(&[]).is_fine();
+    place.bake(&[]).succeeds();
     let paths = ["job", "job/bake.kc", "job/sheet.pc2", "job/sheet.mdd", "job/rest/sheet.obj", "scene.toml"];
     let kinds = ["job", "store", "pc2", "mdd", "mesh", "scene"];
     for (path, kind) in paths.into_iter().zip(kinds) {
-        let run = place.run(&["inspect", path, "--json"]).is_fine();
+        let run = place.run(&["inspect", path, "--json"]).succeeds();
         let report: Json = serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{path}: {error}"));
         assert_eq!(report["kind"], kind);
-        let text = place.run(&["inspect", path]).is_fine().out;
+        let text = place.run(&["inspect", path]).succeeds().out;
         assert!(text.starts_with(&format!("kind: {kind}\n")), "{text}");
     }
-    let schema: Json = serde_json::from_str(&place.run(&["schema"]).is_fine().out).unwrap();
+    let schema: Json = serde_json::from_str(&place.run(&["schema"]).succeeds().out).unwrap();
     assert_eq!(schema["title"], "Kiln scene");
 }
 
@@ -80,6 +99,6 @@ fn every_option_has_a_twin_in_the_environment_and_the_option_wins() {
     let scene = &place.json("elsewhere/manifest.json")["scene"];
     assert_eq!((&scene["written_frames"][0], &scene["gravity"][1]), (&4.into(), &(-1.0).into()));
     bake(&["--out", "elsewhere"], &[("KILN_RESTART", "0")]).ends_with(3, &["--restart"]);
-    bake(&["--out", "elsewhere"], &[("KILN_RESTART", "1")]).is_fine();
+    bake(&["--out", "elsewhere"], &[("KILN_RESTART", "1")]).succeeds();
     bake(&[], &[("KILN_THREADS", "0")]).ends_with(2, &["--threads"]);
 }
