@@ -13,7 +13,7 @@ fn each_mistake_is_named() {
     let cases = [
         // What the schema knows.
         ("strech = 1", "7:1 unknown key `strech`", "did you mean `max_stretch`?"),
-        ("qqq = 1", "7:1 unknown key `qqq`", "possible here: `bend`, `damping`"),
+        ("qqq = 1", "7:1 unknown key `qqq`", "possible here: `name`, `mesh`"),
         ("density = \"a\"", "7:11 expected a number, found a string", "Mass per area [kg/m2]"),
         ("density = 0", "7:11 0 is too small, it must be more than 0", ""),
         ("bend = -1", "7:8 -1 is too small, the least is 0", ""),
