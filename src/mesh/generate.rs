@@ -40,7 +40,7 @@ pub fn sheet(vertices: [u32; 2], size: [f64; 2]) -> PolyMesh {
 }
 
 /// A flat disc in the xz-plane around the origin: a middle vertex and rings that grow outwards, `inner` vertices in all
-/// inside the rim. No triangle has two rim edges.
+/// inside the rim (2 or 3 make no ring: then it is the middle one alone). No triangle has two rim edges.
 pub fn disc(radius: f64, inner: u32, rim: u32) -> PolyMesh {
     let ring_sizes = ring_sizes(inner, rim);
     let ring_count = ring_sizes.len() as f64;

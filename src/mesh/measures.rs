@@ -16,19 +16,19 @@ pub struct EdgeStretch {
     pub p99: f64,
 }
 
-/// How far the edges are longer than at rest. `lengths` is scratch of one entry an edge.
+/// How far the edges are longer than at rest; infinite where a position is not a number. `scratch` gets one entry an edge.
 pub fn edge_stretch(edges: &[[u32; 2]], rest: &[f64], positions: &[Vec3], scratch: &mut Vec<f64>) -> EdgeStretch {
+    let stretch = |(&[a, b], rest): (&[u32; 2], &f64)| {
+        let stretch = (positions[b as usize] - positions[a as usize]).norm() / rest - 1.0;
+        // What is not a number must not pass for unstretched.
+        if stretch.is_nan() { f64::INFINITY } else { stretch.max(0.0) }
+    };
     scratch.clear();
-    scratch.extend(
-        edges
-            .iter()
-            .zip(rest)
-            .map(|(&[a, b], rest)| ((positions[b as usize] - positions[a as usize]).norm() / rest - 1.0).max(0.0)),
-    );
+    scratch.extend(edges.iter().zip(rest).map(stretch));
     if scratch.is_empty() {
         return EdgeStretch::default();
     }
-    let rank = (scratch.len() - 1) * 99 / 100;
+    let rank = (scratch.len() * 99).div_ceil(100) - 1;
     let (_, p99, above) = scratch.select_nth_unstable_by(rank, f64::total_cmp);
     let p99 = *p99;
     EdgeStretch { max: above.iter().copied().fold(p99, f64::max), p99 }
