@@ -38,8 +38,8 @@ impl Topology {
         (0..self.edges.len()).filter(|&edge| self.edge_triangles[edge].len() == 1)
     }
 
-    /// Closed loops of boundary vertices, the longest first, ties by lowest vertex. Where more than two boundary edges meet
-    /// in a vertex the walk takes the lowest free edge.
+    /// Closed loops of boundary vertices, the longest first, ties by lowest vertex. No loop passes a vertex twice: loops that
+    /// touch are loops of their own. Where an edge has more than two triangles, a walk may end without closing.
     pub fn boundary_loops(&self) -> Vec<Vec<u32>> {
         let mut at_vertex: std::collections::BTreeMap<u32, Vec<usize>> = std::collections::BTreeMap::new();
         for edge in self.boundary_edges() {
@@ -49,13 +49,23 @@ impl Topology {
         }
         let mut used = vec![false; self.edges.len()];
         let mut loops = Vec::new();
+        let mut place_in_walk = std::collections::HashMap::new();
         for &start in at_vertex.keys() {
             let (mut vertex, mut walk) = (start, Vec::new());
+            place_in_walk.clear();
             while let Some(&edge) = at_vertex[&vertex].iter().find(|&&edge| !used[edge]) {
                 used[edge] = true;
+                place_in_walk.insert(vertex, walk.len());
                 walk.push(vertex);
                 let [a, b] = self.edges[edge];
                 vertex = if a == vertex { b } else { a };
+                if let Some(&from) = place_in_walk.get(&vertex) {
+                    let closed = walk.split_off(from);
+                    for passed in &closed {
+                        place_in_walk.remove(passed);
+                    }
+                    loops.push(closed);
+                }
             }
             if !walk.is_empty() {
                 loops.push(walk);
