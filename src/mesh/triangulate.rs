@@ -34,11 +34,12 @@ pub fn triangulate(points: &[Vec3]) -> Vec<[usize; 3]> {
     triangles
 }
 
-/// The ear whose two remaining pieces are least thin. Degenerate polygons have none: then the first corner is taken, and
-/// the flat triangles are dropped (and reported) later.
+/// The ear whose two remaining pieces are least thin. Degenerate polygons have none: then the flattest corner is taken, and
+/// the flat triangles are dropped (and reported) later. Corners may share a place (a hole joined to the rim by a bridge).
 fn best_ear(points: &[Vec3], left: &[usize], normal: Vec3) -> usize {
     let n = left.len();
     let mut best = (f64::NEG_INFINITY, 0);
+    let mut flattest = (f64::INFINITY, 0);
     for i in 0..n {
         let corner = |k: usize| points[left[(i + k) % n]];
         let [a, b, c] = [corner(n - 1), corner(0), corner(1)];
@@ -46,7 +47,16 @@ fn best_ear(points: &[Vec3], left: &[usize], normal: Vec3) -> usize {
         let inside = |p: Vec3| {
             [(a, b), (b, c), (c, a)].iter().all(|(from, to)| (to - from).cross(&(p - from)).dot(&normal) >= 0.0)
         };
-        if doubled_area <= 0.0 || (2..n - 1).any(|k| inside(corner(k))) {
+        if doubled_area.abs() < flattest.0 {
+            flattest = (doubled_area.abs(), i);
+        }
+        // At a corner that has the ear's own place, the polygon may pass outside the ear, but not through it.
+        let enters = |q: Vec3| (b - a).cross(&(q - a)).dot(&normal) > 0.0 && (c - b).cross(&(q - b)).dot(&normal) > 0.0;
+        let in_the_way = |k: usize| match corner(k) {
+            p if p == b => enters(corner(k - 1)) || enters(corner(k + 1)),
+            p => p != a && p != c && inside(p),
+        };
+        if doubled_area <= 0.0 || (2..n - 1).any(in_the_way) {
             continue;
         }
         // In a quad the other triangle counts as much as the ear itself.
@@ -58,7 +68,7 @@ fn best_ear(points: &[Vec3], left: &[usize], normal: Vec3) -> usize {
             best = (roundness, i);
         }
     }
-    best.1
+    if best.0 > f64::NEG_INFINITY { best.1 } else { flattest.1 }
 }
 
 /// Area over squared edge lengths: largest for the equilateral triangle.
