@@ -39,7 +39,14 @@ pub fn sphere(p: Vec3, center: Vec3, radius: f64) -> Nearest {
 pub fn capsule(p: Vec3, from: Vec3, to: Vec3, radius: f64) -> Nearest {
     let axis = to - from;
     let t = if axis.norm_squared() > 0.0 { (p - from).dot(&axis) / axis.norm_squared() } else { 0.0 };
-    sphere(p, from + axis * t.clamp(0.0, 1.0), radius)
+    let arm = p - (from + axis * t.clamp(0.0, 1.0));
+    Nearest { distance: arm.norm() - radius, normal: direction(arm, across(axis)) }
+}
+
+/// Some direction across an axis.
+fn across(axis: Vec3) -> Vec3 {
+    let axis = direction(axis, Vec3::y());
+    direction(axis.cross(&Vec3::x()), Vec3::z())
 }
 
 /// An axis-aligned box.
@@ -48,8 +55,10 @@ pub fn cuboid(p: Vec3, center: Vec3, size: Vec3) -> Nearest {
     let excess = local.abs() - size * 0.5;
     let sign = local.map(|x| if x < 0.0 { -1.0 } else { 1.0 });
     let outside = excess.sup(&Vec3::zeros());
-    if outside.norm_squared() > 0.0 {
-        let normal = direction(outside.component_mul(&sign), Vec3::y());
+    let farthest = outside.max();
+    if farthest > 0.0 {
+        // Scaled first: a point a hair outside has the normal of its side too.
+        let normal = (outside.component_mul(&sign) / farthest).normalize();
         return Nearest { distance: outside.norm(), normal };
     }
     let axis = excess.imax();
@@ -64,10 +73,9 @@ pub fn cylinder(p: Vec3, from: Vec3, to: Vec3, radius: f64) -> Nearest {
     let axis = direction(to - from, Vec3::y());
     let local = p - (from + to) * 0.5;
     let along = local.dot(&axis);
-    let across = local - axis * along;
-    let across_length = across.norm();
-    // Any direction across will do on the axis itself.
-    let radial = direction(across, direction(axis.cross(&Vec3::x()), axis.cross(&Vec3::z())));
+    let arm = local - axis * along;
+    let across_length = arm.norm();
+    let radial = direction(arm, across(axis));
     let end = if along < 0.0 { -axis } else { axis };
     let (beyond_end, beyond_side) = (along.abs() - half_length, across_length - radius);
     if beyond_end > 0.0 && beyond_side > 0.0 {
