@@ -46,7 +46,11 @@ pub fn parse(path: &Path, bytes: &[u8]) -> Result<ObjFile, Problem> {
     for (number, raw) in bytes.split(|&byte| byte == b'\n').enumerate() {
         let text = String::from_utf8_lossy(raw);
         let text = text.trim_end_matches('\r');
-        let (part, continues) = text.strip_suffix('\\').map_or((text, false), |part| (part, true));
+        // A comment may end in a folder of Windows; it does not swallow the next line.
+        let (part, continues) = match text.strip_suffix('\\') {
+            Some(part) if !part.contains('#') => (part, true),
+            _ => (text, false),
+        };
         if joined.is_empty() {
             start_line = number + 1;
         }
@@ -90,7 +94,7 @@ struct Reader {
 
 impl Reader {
     fn line(&mut self, line: &str) -> Result<(), Fault> {
-        let line = line.split('#').next().unwrap_or_default().trim();
+        let line = without_comment(line).trim();
         let (keyword, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
         match keyword {
@@ -193,6 +197,17 @@ impl Reader {
         self.objects.retain(|object| !object.faces.is_empty());
         Some(ObjFile { mesh: self.mesh, objects: self.objects })
     }
+}
+
+/// A line up to its comment. In a name, `#` is a letter like others ("Material #25") unless it stands alone.
+fn without_comment(line: &str) -> &str {
+    let named = matches!(line.split_whitespace().next(), Some("o" | "g" | "usemtl" | "mtllib"));
+    let alone = |at: usize| {
+        let is_space = |c: Option<char>| c.is_none_or(char::is_whitespace);
+        is_space(line[..at].chars().next_back()) && is_space(line[at + 1..].chars().next())
+    };
+    let comment = line.match_indices('#').map(|(at, _)| at).find(|&at| !named || alone(at));
+    &line[..comment.unwrap_or(line.len())]
 }
 
 /// The first `N` numbers of a statement, all finite.
