@@ -1,0 +1,176 @@
+//! The mathematics: analytic cases, invariants, degenerate input, and the slow obvious way against the fast one.
+#![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
+
+mod air;
+mod bending;
+mod bvh;
+mod closest;
+mod conforming_map;
+mod curve;
+mod distance;
+mod generate;
+mod independent_groups;
+mod measures;
+mod motion;
+mod noise;
+mod nonconforming;
+mod resting;
+mod signed_distance;
+mod simulation_mesh;
+mod sparse_cholesky;
+mod sums;
+mod topology;
+mod triangulate;
+
+use kiln::math::Vec3;
+use kiln::math::motion::{Pose, rotation_from_degrees};
+use kiln::mesh::generate as rule;
+use kiln::mesh::simulation_mesh::SimulationMesh;
+use kiln::mesh::surface::{Corner, PolyMesh};
+use kiln::mesh::topology::Topology;
+
+/// Random numbers that are the same in every run (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// At least `low`, below `high`.
+    fn within(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// 0 to `count - 1`.
+    fn below(&mut self, count: usize) -> usize {
+        (self.bits() % count as u64) as usize
+    }
+
+    /// A vector in the cube from -1 to 1.
+    fn vector(&mut self) -> Vec3 {
+        Vec3::from_fn(|_, _| self.within(-1.0, 1.0))
+    }
+
+    fn vectors(&mut self, count: usize) -> Vec<Vec3> {
+        (0..count).map(|_| self.vector()).collect()
+    }
+
+    fn pose(&mut self) -> Pose {
+        Pose { rotation: rotation_from_degrees(self.vector() * 180.0), translation: self.vector() * 3.0 }
+    }
+}
+
+#[track_caller]
+fn assert_close(found: f64, expected: f64, tolerance: f64) {
+    assert!((found - expected).abs() <= tolerance, "{found} is not {expected} (tolerance {tolerance})");
+}
+
+#[track_caller]
+fn assert_near(found: Vec3, expected: Vec3, tolerance: f64) {
+    assert!((found - expected).norm() <= tolerance, "{found:?} is not {expected:?} (tolerance {tolerance})");
+}
+
+/// A triangle mesh and its edges.
+#[derive(Clone)]
+struct Mesh {
+    positions: Vec<Vec3>,
+    triangles: Vec<[u32; 3]>,
+    topology: Topology,
+}
+
+impl Mesh {
+    fn new(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Mesh {
+        let topology = Topology::build(&triangles);
+        Mesh { positions, triangles, topology }
+    }
+
+    fn of(polygons: &PolyMesh) -> Mesh {
+        let mesh = SimulationMesh::build(polygons);
+        Mesh::new(mesh.positions, mesh.triangles)
+    }
+
+    fn sheet(columns: u32, rows: u32, width: f64, depth: f64) -> Mesh {
+        Mesh::of(&rule::sheet([columns, rows], [width, depth]))
+    }
+
+    fn disc(radius: f64, inner: u32, rim: u32) -> Mesh {
+        Mesh::of(&rule::disc(radius, inner, rim))
+    }
+
+    /// The unit sphere: an icosahedron, halved `times` times.
+    fn icosphere(times: u32) -> Mesh {
+        let g = f64::midpoint(1.0, 5.0_f64.sqrt());
+        let mut positions: Vec<Vec3> = Vec::new();
+        for (a, b) in [(1.0, g), (-1.0, g), (1.0, -g), (-1.0, -g)] {
+            positions.extend([Vec3::new(0.0, a, b), Vec3::new(a, b, 0.0), Vec3::new(b, 0.0, a)]);
+        }
+        // Neighbours are at distance 2: every triple of them is a face.
+        let near = |a: usize, b: usize| ((positions[a] - positions[b]).norm() - 2.0).abs() < 1e-9;
+        let mut triangles = Vec::new();
+        for a in 0..12 {
+            for b in a + 1..12 {
+                for c in b + 1..12 {
+                    if near(a, b) && near(b, c) && near(a, c) {
+                        let volume = positions[a].dot(&positions[b].cross(&positions[c]));
+                        triangles.push(if volume > 0.0 { [a, b, c] } else { [a, c, b] }.map(|v| v as u32));
+                    }
+                }
+            }
+        }
+        assert_eq!(triangles.len(), 20);
+        for _ in 0..times {
+            let topology = Topology::build(&triangles);
+            let first = positions.len() as u32;
+            let middle = |&[a, b]: &[u32; 2]| (positions[a as usize] + positions[b as usize]).normalize();
+            let middles: Vec<Vec3> = topology.edges.iter().map(middle).collect();
+            positions.extend(middles);
+            let halve = |(&[a, b, c], edges): (&[u32; 3], &[u32; 3])| {
+                let [p, q, r] = edges.map(|edge| edge + first);
+                [[a, r, q], [b, p, r], [c, q, p], [p, q, r]]
+            };
+            triangles = triangles.iter().zip(&topology.triangle_edges).flat_map(halve).collect();
+        }
+        Mesh::new(positions.iter().map(|p| p.normalize()).collect(), triangles)
+    }
+
+    /// The same connectivity, every vertex moved at random.
+    fn shaken(mut self, by: f64, random: &mut Random) -> Mesh {
+        self.positions.iter_mut().for_each(|p| *p += random.vector() * by);
+        self
+    }
+
+    fn points(&self, triangle: usize) -> [Vec3; 3] {
+        self.triangles[triangle].map(|v| self.positions[v as usize])
+    }
+
+    fn area(&self) -> f64 {
+        (0..self.triangles.len()).map(|t| doubled_area(self.points(t)) / 2.0).sum()
+    }
+
+    fn midpoints(&self) -> Vec<Vec3> {
+        self.topology
+            .edges
+            .iter()
+            .map(|ends| ends.iter().map(|&v| self.positions[v as usize]).sum::<Vec3>() / 2.0)
+            .collect()
+    }
+}
+
+fn doubled_area([a, b, c]: [Vec3; 3]) -> f64 {
+    (b - a).cross(&(c - a)).norm()
+}
+
+/// A mesh of polygons from their corners.
+fn polygons(positions: &[[f64; 3]], faces: &[&[u32]]) -> PolyMesh {
+    let mut mesh = PolyMesh { face_starts: vec![0], ..PolyMesh::default() };
+    mesh.positions = positions.iter().map(|&p| Vec3::from(p)).collect();
+    for face in faces {
+        mesh.corners.extend(face.iter().map(|&position| Corner { position, uv: None, normal: None }));
+        mesh.face_starts.push(mesh.corners.len() as u32);
+    }
+    mesh
+}

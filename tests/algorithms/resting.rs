@@ -1,0 +1,167 @@
+//! One particle on a plane, stepped as `solver::cpu` steps a cloth.
+
+use kiln::algorithms::contact::resting::Resting;
+use kiln::math::Vec3;
+
+use crate::{assert_close, assert_near};
+
+/// A plane through a point that moves.
+#[derive(Clone, Copy)]
+struct Surface {
+    point: Vec3,
+    normal: Vec3,
+    velocity: Vec3,
+    friction: f64,
+}
+
+#[derive(Clone, Copy)]
+struct Particle {
+    x: Vec3,
+    v: Vec3,
+}
+
+const H: f64 = 1e-3;
+
+/// Look ahead, press, step, correct the velocity; moves the surface as well. Returns the contact.
+fn step(particle: &mut Particle, surface: &mut Surface, gravity: Vec3, sweeps: usize) -> Resting {
+    let half = gravity * (0.5 * H);
+    let mut ahead = particle.x + (particle.v + half) * H;
+    surface.point += surface.velocity * H;
+    let mut resting = Resting {
+        normal: surface.normal,
+        seen_at: ahead,
+        gap: (ahead - surface.point).dot(&surface.normal),
+        carried_to: particle.x + surface.velocity * H,
+        friction: surface.friction,
+        pressed: 0.0,
+        held: Vec3::zeros(),
+    };
+    for _ in 0..sweeps {
+        ahead += resting.correct_position(ahead);
+    }
+    particle.v = (ahead - particle.x) / H + half;
+    particle.x = ahead;
+    for _ in 0..sweeps {
+        particle.v += resting.correct_velocity(particle.v - surface.velocity, H);
+    }
+    resting
+}
+
+/// A slope of some degrees that falls along x; the particle starts at the origin, at rest.
+fn incline(degrees: f64, friction: f64) -> (Particle, Surface, Vec3) {
+    let angle = degrees.to_radians();
+    let surface = Surface {
+        point: Vec3::zeros(),
+        normal: Vec3::new(angle.sin(), angle.cos(), 0.0),
+        velocity: Vec3::zeros(),
+        friction,
+    };
+    let down = Vec3::new(angle.cos(), -angle.sin(), 0.0);
+    (Particle { x: Vec3::zeros(), v: Vec3::zeros() }, surface, down)
+}
+
+const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
+
+#[test]
+fn a_block_sticks_below_the_friction_angle() {
+    for sweeps in [1, 4, 20] {
+        let friction = 20.0_f64.to_radians().tan();
+        let (mut block, mut slope, _) = incline(19.9, friction);
+        for _ in 0..2000 {
+            step(&mut block, &mut slope, GRAVITY, sweeps);
+        }
+        assert_near(block.x, Vec3::zeros(), 1e-12);
+        assert_near(block.v, Vec3::zeros(), 1e-12);
+    }
+}
+
+#[test]
+fn a_block_slides_above_the_friction_angle_with_the_right_acceleration() {
+    for (degrees, friction) in [(20.1, 20.0_f64.to_radians().tan()), (45.0, 0.3), (60.0, 1.0), (30.0, 0.0)] {
+        for sweeps in [1, 4, 20] {
+            let (mut block, mut slope, down) = incline(degrees, friction);
+            for _ in 0..1000 {
+                step(&mut block, &mut slope, GRAVITY, sweeps);
+            }
+            let angle = f64::to_radians(degrees);
+            let expected = 9.81 * (angle.sin() - friction * angle.cos());
+            assert_close(block.v.dot(&down), expected, 1e-3 * expected);
+            assert_close(block.x.dot(&down), 0.5 * expected, 2e-3 * expected);
+            assert_close(block.x.dot(&slope.normal), 0.0, 1e-12);
+        }
+    }
+}
+
+#[test]
+fn the_impulses_stay_within_the_cone_and_never_pull() {
+    let (mut block, mut slope, down) = incline(30.0, 0.4);
+    block.v = down * 3.0 + slope.normal * 0.02;
+    for _ in 0..300 {
+        let resting = step(&mut block, &mut slope, GRAVITY, 3);
+        assert!(resting.pressed >= 0.0);
+        assert!(resting.held.norm() <= 0.4 * resting.pressed * (1.0 + 1e-12));
+        assert!(block.x.dot(&slope.normal) >= -1e-12);
+    }
+}
+
+#[test]
+fn a_point_that_leaves_is_not_held_back() {
+    let (mut block, mut slope, _) = incline(0.0, 1.0);
+    block.v = Vec3::new(1.0, 2.0, 0.0);
+    let resting = step(&mut block, &mut slope, GRAVITY, 4);
+    assert_eq!(resting.pressed, 0.0);
+    assert_near(block.v, Vec3::new(1.0, 2.0 - 9.81 * H, 0.0), 1e-12);
+}
+
+#[test]
+fn a_point_pushed_out_from_deep_inside_does_not_jump() {
+    for sweeps in [1, 4] {
+        let (mut block, mut slope, _) = incline(0.0, 0.5);
+        block.x.y = -0.05;
+        let mut highest: f64 = 0.0;
+        for _ in 0..200 {
+            step(&mut block, &mut slope, GRAVITY, sweeps);
+            highest = highest.max(block.x.y);
+            assert!(block.v.norm() < 1e-9, "speed {}", block.v.norm());
+        }
+        assert!(highest < 1e-12, "it jumped to {highest}");
+        assert_close(block.x.y, 0.0, 1e-12);
+    }
+}
+
+#[test]
+fn being_pushed_out_does_not_brake_a_slide_without_weight() {
+    let (mut block, mut slope, _) = incline(0.0, 0.5);
+    (block.x.y, block.v.x) = (-0.05, 1.0);
+    step(&mut block, &mut slope, Vec3::zeros(), 4);
+    assert_near(block.v, Vec3::x(), 1e-9);
+}
+
+#[test]
+fn a_moving_surface_carries_what_lies_on_it() {
+    let (mut block, mut belt, _) = incline(0.0, 0.5);
+    belt.velocity.x = 0.3;
+    // Friction needs v / (mu g) to bring it up to speed.
+    let steps = (0.3 / (0.5 * 9.81) / H).ceil() as usize + 1;
+    for n in 0..steps {
+        step(&mut block, &mut belt, GRAVITY, 2);
+        let expected = (0.5 * 9.81 * H * (n as f64 + 1.0)).min(0.3);
+        assert_close(block.v.x, expected, 1e-9);
+    }
+    let before = block.x.x - belt.point.x;
+    for _ in 0..500 {
+        step(&mut block, &mut belt, GRAVITY, 2);
+    }
+    assert_close(block.x.x - belt.point.x, before, 1e-12);
+}
+
+#[test]
+fn a_rising_surface_lifts_what_lies_on_it() {
+    let (mut block, mut lift, _) = incline(0.0, 0.5);
+    lift.velocity.y = 0.7;
+    for _ in 0..100 {
+        step(&mut block, &mut lift, GRAVITY, 2);
+        assert_close(block.x.y, lift.point.y, 1e-12);
+        assert_close(block.v.y, 0.7, 1e-9);
+    }
+}
