@@ -261,6 +261,27 @@ fn the_sign_is_right_at_sharp_and_concave_places() {
 }
 
 #[test]
+fn many_thin_triangles_on_one_side_of_a_corner_do_not_turn_the_sign() {
+    // A spike whose side towards +x is a fan of slivers: the mean of its normals would point to +x, the one by angles up.
+    let side = (0..=60).map(|k| Vec3::new(0.2, 0.0, 0.2 - 0.4 * f64::from(k) / 60.0));
+    let rim: Vec<Vec3> = side.chain([Vec3::new(-0.2, 0.0, -0.2), Vec3::new(-0.2, 0.0, 0.2)]).collect();
+    let count = rim.len() as u32;
+    let positions = [Vec3::y(), Vec3::zeros()].into_iter().chain(rim).collect();
+    let triangles = (0..count).flat_map(|k| {
+        let [a, b] = [2 + k, 2 + (k + 1) % count];
+        [[0, a, b], [1, b, a]]
+    });
+    let mesh = Mesh::new(positions, triangles.collect());
+    let surface = surface(&mesh);
+    assert!(surface.is_closed());
+    let mut random = Random(75);
+    for _ in 0..2000 {
+        let p = random.vector() + Vec3::y();
+        assert_eq!(surface.nearest(p, 10.0).unwrap().distance < 0.0, winding(&mesh, p) > 0.5, "at {p:?}");
+    }
+}
+
+#[test]
 fn points_on_edges_and_corners_are_at_distance_zero_and_pushed_outwards() {
     for mesh in [cube(), Mesh::icosphere(1)] {
         let surface = surface(&mesh);
