@@ -23,8 +23,8 @@ impl ConformingMap {
         let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); vertex_count];
         let mut triangle_count = vec![0.0; vertex_count];
         for (corners, edges) in triangles.iter().zip(&topology.triangle_edges) {
-            for k in 0..3 {
-                let vertex = corners[k] as usize;
+            for (k, &vertex) in corners.iter().enumerate() {
+                let vertex = vertex as usize;
                 triangle_count[vertex] += 1.0;
                 // The midpoint opposite to a corner counts negative, the two beside it positive.
                 rows[vertex].extend((0..3).map(|m| (edges[m], if m == k { -1.0 } else { 1.0 })));
