@@ -15,6 +15,7 @@ mod motion;
 mod noise;
 mod nonconforming;
 mod resting;
+mod rows;
 mod signed_distance;
 mod simulation_mesh;
 mod sparse_cholesky;

@@ -27,15 +27,9 @@ fn step(particle: &mut Particle, surface: &mut Surface, gravity: Vec3, sweeps: u
     let half = gravity * (0.5 * H);
     let mut ahead = particle.x + (particle.v + half) * H;
     surface.point += surface.velocity * H;
-    let mut resting = Resting {
-        normal: surface.normal,
-        seen_at: ahead,
-        gap: (ahead - surface.point).dot(&surface.normal),
-        carried_to: particle.x + surface.velocity * H,
-        friction: surface.friction,
-        pressed: 0.0,
-        held: Vec3::zeros(),
-    };
+    let gap = (particle.x - surface.point).dot(&surface.normal);
+    let mut resting = Resting::new(surface.normal, particle.x, gap, surface.friction);
+    resting.begin_step(particle.x + surface.velocity * H);
     for _ in 0..sweeps {
         ahead += resting.correct_position(ahead);
     }
@@ -164,4 +158,15 @@ fn a_rising_surface_lifts_what_lies_on_it() {
         assert_close(block.x.y, lift.point.y, 1e-12);
         assert_close(block.v.y, 0.7, 1e-9);
     }
+}
+
+#[test]
+fn a_step_starts_without_the_impulses_of_the_last_one() {
+    let mut resting = Resting::new(Vec3::y(), Vec3::zeros(), 0.0, 0.5);
+    assert_near(resting.correct_position(Vec3::new(1.0, -0.1, 0.0)), Vec3::new(-0.05, 0.1, 0.0), 1e-15);
+    assert_close(resting.pressed, 0.1, 1e-15);
+    resting.begin_step(Vec3::x());
+    assert_eq!([resting.pressed, resting.held.norm()], [0.0, 0.0]);
+    // The plane is where it was; the point at (1, 0, 0) sticks there.
+    assert_near(resting.correct_position(Vec3::new(1.01, -0.1, 0.0)), Vec3::new(-0.01, 0.1, 0.0), 1e-15);
 }

@@ -42,7 +42,9 @@ fn main() {
     let (rounds, frames) = if quick { (1, 6) } else { (3, 24) };
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("presets");
     println!("{} threads, best of {rounds} rounds, first {frames} frames", rayon::current_num_threads());
-    println!("| scene | particles | constraints | steps | steps a frame | ms a step | ms a frame | largest stretch | largest edge stretch | published ms a step |");
+    println!(
+        "| scene | particles | constraints | steps | steps a frame | ms a step | ms a frame | largest stretch | largest edge stretch | published ms a step |"
+    );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     let mut rows = Vec::new();
     for published in &PUBLISHED {
