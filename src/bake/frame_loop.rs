@@ -10,7 +10,7 @@ use crate::mesh::measures::edge_stretch;
 use crate::model::{ClothModel, Model, State};
 use crate::scene::Scene;
 use crate::solver::cpu::CpuBackend;
-use crate::solver::{Backend, ClothReport, Drive, Quality, Vertices, substeps};
+use crate::solver::{Backend, ClothReport, Drive, Quality, Vertices, advance_frame};
 
 /// The simulation of a scene, one frame in memory.
 pub struct FrameLoop<'m> {
@@ -94,18 +94,18 @@ impl<'m> FrameLoop<'m> {
 
     fn advance(&mut self, from_frame: f64, to_frame: f64) -> u32 {
         let fps = self.scene.fps;
-        let substeps = substeps::choose(self.scene, self.model, &self.state, from_frame).max(1);
-        self.backend.drive(Drive {
+        let drive = Drive {
             from_frame,
             to_frame,
             // From integers, so that long bakes do not drift.
             seconds: self.elapsed_frames as f64 * f64::from(fps.denominator) / f64::from(fps.numerator),
             frame_seconds: fps.frame_seconds(),
-            substeps,
-        });
-        self.reports = self.backend.advance(&mut self.state);
+            substeps: 1,
+        };
+        let report = advance_frame(&mut self.backend, self.scene, self.model, &mut self.state, drive);
+        self.reports = report.cloths;
         self.elapsed_frames += 1;
-        substeps
+        report.substeps
     }
 
     fn fetch(&mut self) {

@@ -12,7 +12,7 @@ use crate::scene::problem::{Place, Problem, Severity};
 use crate::scene::{self, Resolved, Scene, diagnostics};
 
 /// What a newcomer bakes.
-const DEMO: &str = include_str!("../../presets/demo.toml");
+const DEMO: &str = include_str!("../../presets/tablecloth.toml");
 /// Its name in messages.
 const DEMO_NAME: &str = "the built-in demo scene";
 
