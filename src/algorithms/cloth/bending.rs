@@ -108,7 +108,7 @@ impl Bending {
                 *x = self.gradient(i, &measured) * k[i];
             }
             let grown = x.iter().map(|x| x.norm_squared()).sum::<f64>().sqrt();
-            if !(grown > 0.0) {
+            if grown.is_nan() || grown <= 0.0 {
                 break;
             }
             eigenvalue = grown / norm;
