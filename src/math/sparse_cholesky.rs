@@ -13,9 +13,6 @@ use faer::{Conj, MatMut, Par, Side, Spec};
 
 use super::Vec3;
 
-/// Added to the diagonal, relative to its largest entry, so that rows which depend on each other do not stop the factorisation.
-const RELATIVE_SHIFT: f64 = 1e-13;
-
 /// The factor of a matrix and the memory to solve with it.
 pub struct SparseCholesky {
     symbolic: SymbolicCholesky<usize>,
@@ -34,13 +31,11 @@ impl SparseCholesky {
     /// Factorise the matrix whose lower triangle is the sum of `(row, column, value)` entries; entries above the diagonal are
     /// ignored. `None` when the matrix is not positive definite or holds something that is not a number.
     pub fn build(size: usize, entries: &[(u32, u32, f64)]) -> Option<Self> {
-        let largest = entries.iter().filter(|(row, column, _)| row == column).map(|e| e.2).fold(0.0, f64::max);
-        let shift = RELATIVE_SHIFT * largest;
         let triplets: Vec<Triplet<usize, usize, f64>> = entries
             .iter()
             .filter(|(row, column, _)| row >= column)
             .map(|&(row, column, value)| Triplet::new(row as usize, column as usize, value))
-            .chain((0..size).map(|i| Triplet::new(i, i, shift)))
+            .chain((0..size).map(|i| Triplet::new(i, i, 0.0))) // the pattern has every diagonal entry
             .collect();
         let matrix = SparseColMat::<usize, f64>::try_new_from_triplets(size, size, &triplets).ok()?;
         let symbolic = factorize_symbolic_cholesky(

@@ -61,8 +61,8 @@ pub struct ClothModel {
     pub visible_rest: Vec<f64>,
     /// Mean length of the triangles' edges [m].
     pub mean_edge: f64,
-    /// Number of edges from a held vertex to the farthest one; half the widest way across where nothing is held.
-    pub reach: u32,
+    /// How the cloth hangs.
+    pub hang: Hang,
     /// What it is made of.
     pub fabric: Fabric,
 }
@@ -131,7 +131,7 @@ impl ClothModel {
         }
         let visible_edges = visible_edges(&surface, &mesh);
         let visible_rest = visible_edges.iter().map(length).collect();
-        let reach = reach(&pins, &mesh, &topology);
+        let hang = hang(&pins, &mesh, &topology);
         Some(ClothModel {
             name: cloth.name.clone(),
             triangle_shares: triangle_shares(&mesh, &topology, &model.areas),
@@ -155,7 +155,7 @@ impl ClothModel {
             k,
             pins,
             mean_edge,
-            reach,
+            hang,
         })
     }
 
@@ -197,9 +197,18 @@ fn visible_edges(surface: &PolyMesh, mesh: &SimulationMesh) -> Vec<[u32; 2]> {
     edges
 }
 
-/// Steps over edges from the held vertices to the farthest vertex of their pieces. A piece without held vertices counts from its
-/// middle, and half of that: what lies on something hangs down with a part of its width only.
-fn reach(pins: &Pins, mesh: &SimulationMesh, topology: &Topology) -> u32 {
+/// How far and how heavily a cloth hangs: what the impulses of a step have to travel and to carry.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hang {
+    /// Number of edges from the held vertices to the farthest one.
+    pub reach: u32,
+    /// Vertices for each held vertex.
+    pub load: f64,
+}
+
+/// The worst of all pieces. A piece without held vertices lies on something sooner or later and hangs down from there with a part
+/// of its width: it counts like a square of half its width, held at two corners.
+fn hang(pins: &Pins, mesh: &SimulationMesh, topology: &Topology) -> Hang {
     let mut neighbours = vec![Vec::new(); mesh.positions.len()];
     for &[a, b] in &topology.edges {
         neighbours[a as usize].push(b);
@@ -207,16 +216,20 @@ fn reach(pins: &Pins, mesh: &SimulationMesh, topology: &Topology) -> u32 {
     }
     let mut distance = vec![u32::MAX; mesh.positions.len()];
     let held = pins.vertices.iter().map(|pin| pin.vertex).collect::<Vec<_>>();
-    let (mut farthest, _) = spread(&held, &neighbours, &mut distance);
+    let (mut reach, _) = spread(&held, &neighbours, &mut distance);
+    let hanging = distance.iter().filter(|&&distance| distance != u32::MAX).count();
+    let mut load = hanging as f64 / held.len().max(1) as f64;
     let mut from_anywhere = distance.clone();
     for vertex in 0..mesh.positions.len() {
         if distance[vertex] == u32::MAX {
             let (_, end) = spread(&[vertex as u32], &neighbours, &mut from_anywhere);
             let (across, _) = spread(&[end], &neighbours, &mut distance);
-            farthest = farthest.max(across.div_ceil(4));
+            let part = across.div_ceil(4);
+            reach = reach.max(part);
+            load = load.max(0.5 * f64::from(part * part));
         }
     }
-    farthest.max(1)
+    Hang { reach: reach.max(1), load: load.max(1.0) }
 }
 
 /// Breadth-first distances from some vertices; the largest one and where it is.

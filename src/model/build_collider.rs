@@ -1,7 +1,7 @@
 //! One collider of the scene, ready to be asked how far away it is.
 
 use super::note_findings;
-use crate::algorithms::contact::signed_distance::{self, MeshSurface, Nearest};
+use crate::algorithms::contact::signed_distance::{self, Inside, MeshSurface, Nearest};
 use crate::math::Vec3;
 use crate::math::curve::Curve;
 use crate::math::motion::{Motion, Pose};
@@ -50,7 +50,22 @@ impl ColliderModel {
                     );
                     return None;
                 }
-                Form::Mesh(Box::new(MeshSurface::build(mesh.positions, mesh.triangles)))
+                let surface = MeshSurface::build(mesh.positions, mesh.triangles);
+                let warning = match surface.inside() {
+                    Inside::Solid | Inside::Open => None,
+                    Inside::InsideOut => {
+                        Some(("the faces of the mesh look inwards", "taken as a solid body all the same"))
+                    }
+                    Inside::Mixed => Some((
+                        "the faces of the mesh do not agree on which side is out",
+                        "taken as a thin shell; make the normals consistent to get a solid body",
+                    )),
+                };
+                problems.extend(
+                    warning
+                        .map(|(message, help)| Problem::warning(Place::Scene(place.key("mesh")), message).help(help)),
+                );
+                Form::Mesh(Box::new(surface))
             }
         };
         Some(ColliderModel {

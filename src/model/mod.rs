@@ -7,7 +7,7 @@ pub mod state;
 
 use std::path::Path;
 
-pub use build_cloth::ClothModel;
+pub use build_cloth::{ClothModel, Hang};
 pub use build_collider::ColliderModel;
 pub use state::{ClothState, State};
 

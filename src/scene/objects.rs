@@ -111,6 +111,13 @@ impl Resolver<'_> {
                 (MeshSource::Sheet { vertices: sheet.vertices, size: sheet.size }, x.saturating_mul(z), "sheet")
             }
             (None, Some(disc)) => {
+                if matches!(disc.inner, 2 | 3) {
+                    let path = path.key("disc").key("inner");
+                    self.error(
+                        &path,
+                        "the rings of a disc begin with a middle vertex and 3 round it: 1, or 4 and more",
+                    );
+                }
                 let source = MeshSource::Disc { radius: disc.radius, inner: disc.inner, rim: disc.rim };
                 (source, u64::from(disc.inner) + u64::from(disc.rim), "disc")
             }

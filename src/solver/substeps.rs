@@ -1,18 +1,19 @@
 //! How many steps a frame is cut into.
 //!
 //! A sweep carries an impulse one constraint further, so what a step of length h leaves behind at a pin is what gravity and the
-//! swing add to the whole cloth in that time. Measured on hanging sheets, the stretch that remains with one sweep a step is about
-//! `a h² n^2.7 / l`, with l the edge length, n the number of edges from a pin to the far end and `a = g + v²/(n l)` the
-//! acceleration that the pins have to give the fastest vertex. The rule takes the step at which that is the tolerance; and no step is
-//! so long that the fastest vertex passes more than half an edge.
+//! swing add to the cloth behind it in that time. Measured on hanging sheets, the stretch that remains with one sweep a step is
+//! about `2 a h² w n^0.7 / l`: l the edge length, n the number of edges from the pins to the far end, w the vertices that hang on
+//! each pin, and `a = g + 3 v²/(n l)` the acceleration that a pendulum of that length and mean square speed v² has at its
+//! lowest point. The rule takes the step at which that is the tolerance; and no step is so long that the fastest vertex
+//! passes more than half an edge.
 
 use crate::model::{Model, State};
 use crate::scene::{Scene, Substeps};
 
-/// Growth of the remaining stretch with the number of edges, from hanging sheets of 26 to 100 vertices a side.
-const STRETCH_EXPONENT: f64 = 2.7;
-/// The factor of the same law: measured 1.0 at the worst frames of undamped falls, and a margin.
-const STRETCH_FACTOR: f64 = 1.2;
+/// Growth of the remaining stretch with the number of edges, for the same load.
+const REACH_EXPONENT: f64 = 0.7;
+/// The factor of the law: measured 2.0 at the worst frames of undamped falls, and a margin.
+const STRETCH_FACTOR: f64 = 2.4;
 /// Part of an edge that the fastest vertex may pass in a step.
 const EDGE_PER_STEP: f64 = 0.5;
 /// Longest step [s]: wind, drag and friction see the speed at its start.
@@ -32,11 +33,13 @@ pub fn choose(scene: &Scene, model: &Model, state: &State, frame: f64) -> u32 {
     let gravity = scene.gravity.at(frame).norm();
     let mut count = frame_seconds / LONGEST_STEP;
     for (cloth, moving) in model.cloths.iter().zip(&state.cloths) {
-        let (n, edge) = (f64::from(cloth.reach), cloth.mean_edge);
-        let fastest = moving.v.iter().map(|v| v.norm_squared()).fold(0.0, f64::max).sqrt() + gravity * frame_seconds;
-        let acceleration = gravity + fastest * fastest / (n * edge);
-        let left_behind = STRETCH_FACTOR * acceleration * n.powf(STRETCH_EXPONENT) / edge;
+        let (n, edge) = (f64::from(cloth.hang.reach), cloth.mean_edge);
+        let squares = || moving.v.iter().map(|v| v.norm_squared());
+        let mean_square = squares().sum::<f64>() / moving.v.len() as f64 + (gravity * frame_seconds).powi(2);
+        let acceleration = gravity + 3.0 * mean_square / (n * edge);
+        let left_behind = STRETCH_FACTOR * acceleration * cloth.hang.load * n.powf(REACH_EXPONENT) / edge;
         count = count.max(frame_seconds * (left_behind / cloth.fabric.max_stretch).sqrt());
+        let fastest = squares().fold(0.0, f64::max).sqrt() + gravity * frame_seconds;
         count = count.max(frame_seconds * fastest / (EDGE_PER_STEP * edge));
     }
     // A float-to-integer cast saturates, and an endless or undefined wish becomes the most that is allowed.

@@ -2,7 +2,9 @@
 
 use std::f64::consts::TAU;
 
-use kiln::algorithms::contact::signed_distance::{MeshSurface, Nearest, capsule, cuboid, cylinder, plane, sphere};
+use kiln::algorithms::contact::signed_distance::{
+    Inside, MeshSurface, Nearest, capsule, cuboid, cylinder, plane, sphere,
+};
 use kiln::math::Vec3;
 use kiln::mesh::closest::closest_on_triangle;
 
@@ -207,7 +209,7 @@ fn cube() -> Mesh {
 #[test]
 fn a_cube_of_triangles_is_the_box() {
     let mesh = surface(&cube());
-    assert!(mesh.is_closed());
+    assert_eq!(mesh.inside(), Inside::Solid);
     let mut random = Random(72);
     for _ in 0..2000 {
         let p = random.vector();
@@ -273,7 +275,7 @@ fn many_thin_triangles_on_one_side_of_a_corner_do_not_turn_the_sign() {
     });
     let mesh = Mesh::new(positions, triangles.collect());
     let surface = surface(&mesh);
-    assert!(surface.is_closed());
+    assert_eq!(surface.inside(), Inside::Solid);
     let mut random = Random(75);
     for _ in 0..2000 {
         let p = random.vector() + Vec3::y();
@@ -297,12 +299,34 @@ fn points_on_edges_and_corners_are_at_distance_zero_and_pushed_outwards() {
 #[test]
 fn an_open_mesh_has_no_inside() {
     let mesh = surface(&Mesh::sheet(4, 4, 1.0, 1.0));
-    assert!(!mesh.is_closed());
+    assert_eq!(mesh.inside(), Inside::Open);
     for height in [-0.3, -1e-6, 1e-6, 0.3] {
         let nearest = mesh.nearest(Vec3::new(0.1, height, 0.2), 1.0).unwrap();
         assert_close(nearest.distance, f64::abs(height), 1e-15);
         assert_near(nearest.normal, Vec3::y() * height.signum(), 1e-9);
     }
+}
+
+#[test]
+fn a_cube_wound_inwards_is_the_same_body() {
+    let mut flipped = cube();
+    flipped.triangles.iter_mut().for_each(|triangle| triangle.swap(0, 1));
+    let (flipped, usual) = (surface(&flipped), surface(&cube()));
+    assert_eq!(flipped.inside(), Inside::InsideOut);
+    let mut random = Random(79);
+    for _ in 0..200 {
+        let p = random.vector();
+        assert_close(flipped.nearest(p, 10.0).unwrap().distance, usual.nearest(p, 10.0).unwrap().distance, 1e-15);
+    }
+}
+
+#[test]
+fn a_cube_that_is_wound_both_ways_is_a_shell() {
+    let mut mixed = cube();
+    mixed.triangles[3].swap(0, 1);
+    let mixed = surface(&mixed);
+    assert_eq!(mixed.inside(), Inside::Mixed);
+    assert!(mixed.nearest(Vec3::new(0.1, 0.4, 0.2), 1.0).unwrap().distance > 0.0);
 }
 
 #[test]

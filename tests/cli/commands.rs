@@ -80,7 +80,7 @@ fn converted_caches_are_those_of_the_bake() {
     let place = Place::new(TINY);
     place.run(&["init", "."]).ends_with(3, &["scene.toml"]);
     place.run(&["init", "new"]).succeeds();
-    let common = ["bake", "new/scene.toml", "--set", "scene.frames=1-5x2", "--set", "scene.substeps=20"];
+    let common = ["bake", "new/scene.toml", "--set", "scene.frames=1-5x2"];
     let placed = ["--set", "output.up=z", "--set", "output.unit=cm", "--set", "output.space=local"];
     let turned = ["--set", "cloth.curtain.transform={ rotate = [10, 20, 30], translate = [0.1, 0.2, 0.3] }"];
     let common = [&common[..], &placed, &turned].concat();

@@ -1,8 +1,8 @@
 //! How far a point is from a collider's surface, and which way is out.
 //!
 //! Idea:     primitives in closed form; meshes by the nearest triangle. On a closed mesh the sign comes from the angle-weighted
-//!           normal of the nearest face, edge or corner (Bærentzen and Aanæs 2005), which is right everywhere; an open mesh has
-//!           no inside and pushes away from whichever side the point is on.
+//!           normal of the nearest face, edge or corner (Bærentzen and Aanæs 2005), which is right everywhere; an open mesh, or one
+//!           whose faces do not agree on a side, has no inside and pushes away from whichever side the point is on.
 //! Test:     tests/algorithms/signed_distance.rs
 
 use crate::math::Vec3;
@@ -89,6 +89,19 @@ pub fn cylinder(p: Vec3, from: Vec3, to: Vec3, radius: f64) -> Nearest {
     }
 }
 
+/// What a mesh encloses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inside {
+    /// A body: every edge has two triangles, all wound the same way round.
+    Solid,
+    /// The same, but wound inwards; taken as the body that its surface encloses.
+    InsideOut,
+    /// Nothing: the mesh has a boundary or edges with more than two triangles.
+    Open,
+    /// Nothing: it is closed, but neighbouring faces are wound against each other.
+    Mixed,
+}
+
 /// A triangle mesh with what it takes to tell inside from outside.
 #[derive(Clone, Debug)]
 pub struct MeshSurface {
@@ -99,14 +112,17 @@ pub struct MeshSurface {
     face_normals: Vec<Vec3>,
     edge_normals: Vec<Vec3>,
     corner_normals: Vec<Vec3>,
-    closed: bool,
+    inside: Inside,
 }
 
 impl MeshSurface {
     /// From triangles that have area.
-    pub fn build(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Self {
+    pub fn build(positions: Vec<Vec3>, mut triangles: Vec<[u32; 3]>) -> Self {
+        let inside = inside(&positions, &triangles, &Topology::build(&triangles));
+        if inside == Inside::InsideOut {
+            triangles.iter_mut().for_each(|triangle| triangle.swap(1, 2));
+        }
         let topology = Topology::build(&triangles);
-        let closed = topology.edge_triangles.iter().all(|triangles| triangles.len() == 2);
         let bvh = Bvh::build(&positions, &triangles);
         let points = |t: &[u32; 3]| t.map(|v| positions[v as usize]);
         let face_normals: Vec<Vec3> = triangles
@@ -127,12 +143,12 @@ impl MeshSurface {
             }
         }
         let triangle_edges = topology.triangle_edges;
-        MeshSurface { positions, triangles, triangle_edges, bvh, face_normals, edge_normals, corner_normals, closed }
+        MeshSurface { positions, triangles, triangle_edges, bvh, face_normals, edge_normals, corner_normals, inside }
     }
 
-    /// Whether every edge has two triangles.
-    pub fn is_closed(&self) -> bool {
-        self.closed
+    /// What the mesh encloses.
+    pub fn inside(&self) -> Inside {
+        self.inside
     }
 
     /// The vertices, for bounds and pictures.
@@ -162,11 +178,35 @@ impl MeshSurface {
             Feature::Corner(k) => self.corner_normals[self.triangles[t][k as usize] as usize],
         };
         let distance = distance_squared.sqrt();
-        let inside = self.closed && (p - q).dot(&feature_normal) < 0.0;
+        let is_solid = matches!(self.inside, Inside::Solid | Inside::InsideOut);
+        let inside = is_solid && (p - q).dot(&feature_normal) < 0.0;
         let outwards = if inside { q - p } else { p - q };
         Some(Nearest {
             distance: if inside { -distance } else { distance },
             normal: direction(outwards, direction(feature_normal, self.face_normals[t])),
         })
     }
+}
+
+fn inside(positions: &[Vec3], triangles: &[[u32; 3]], topology: &Topology) -> Inside {
+    if topology.edge_triangles.iter().any(|triangles| triangles.len() != 2) {
+        return Inside::Open;
+    }
+    // Triangles that agree run along their common edge in opposite directions.
+    let runs_up = |edge: usize, triangle: u32| {
+        let corners = triangles[triangle as usize];
+        let [low, high] = topology.edges[edge];
+        (0..3).any(|k| corners[k] == low && corners[(k + 1) % 3] == high)
+    };
+    let agree = |(edge, meeting): (usize, &Vec<u32>)| runs_up(edge, meeting[0]) != runs_up(edge, meeting[1]);
+    if !topology.edge_triangles.iter().enumerate().all(agree) {
+        return Inside::Mixed;
+    }
+    // Six times the volume, from a point of the mesh so that far away meshes do not lose digits.
+    let origin = positions[triangles[0][0] as usize];
+    let volume = |t: &[u32; 3]| {
+        let [a, b, c] = t.map(|v| positions[v as usize] - origin);
+        a.dot(&b.cross(&c))
+    };
+    if triangles.iter().map(volume).sum::<f64>() < 0.0 { Inside::InsideOut } else { Inside::Solid }
 }

@@ -183,7 +183,7 @@ impl<'m> ClothStep<'m> {
             factor.solve(&mut moving.v);
             return;
         }
-        if step % plan.interval != 0 {
+        if !step.is_multiple_of(plan.interval) {
             return;
         }
         let (x, v, damping) = (&moving.x, &moving.v, plan.damping);
@@ -197,7 +197,7 @@ impl<'m> ClothStep<'m> {
     }
 
     fn blow(&mut self, moving: &mut ClothState, world: &StepWorld, step: u32) {
-        if world.drag <= 0.0 || step % self.air_interval != 0 {
+        if world.drag <= 0.0 || !step.is_multiple_of(self.air_interval) {
             return;
         }
         let cloth = self.cloth;

@@ -106,13 +106,14 @@ impl Contacts {
         let [near_margin, plane_margin] = [NEAR_MARGIN, PLANE_MARGIN].map(|edges| edges * cloth.mean_edge);
         self.near_travelled += step_length;
         self.planes_travelled += step_length;
-        // Written so that a length that is not a number counts as too far.
-        if !(self.near_travelled < near_margin) {
+        // A length that is not a number counts as too far.
+        let within = |travelled: f64, margin: f64| travelled < margin;
+        if !within(self.near_travelled, near_margin) {
             self.search(cloth, moving, near_margin + plane_margin + step_length, world);
             self.near_travelled = 0.0;
             self.planes_travelled = f64::INFINITY;
         }
-        if !(self.planes_travelled < plane_margin) {
+        if !within(self.planes_travelled, plane_margin) {
             self.measure(cloth, moving, plane_margin + step_length, world);
             self.planes_travelled = 0.0;
         }
