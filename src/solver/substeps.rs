@@ -7,6 +7,7 @@
 //! lowest point. The rule takes the step at which that is the tolerance; and no step is so long that the fastest vertex
 //! passes more than half an edge.
 
+use crate::math::largest_norm;
 use crate::model::{Model, State};
 use crate::scene::{Scene, Substeps};
 
@@ -34,12 +35,12 @@ pub fn choose(scene: &Scene, model: &Model, state: &State, frame: f64) -> u32 {
     let mut count = frame_seconds / LONGEST_STEP;
     for (cloth, moving) in model.cloths.iter().zip(&state.cloths) {
         let (n, edge) = (f64::from(cloth.hang.reach), cloth.mean_edge);
-        let squares = || moving.v.iter().map(|v| v.norm_squared());
-        let mean_square = squares().sum::<f64>() / moving.v.len() as f64 + (gravity * frame_seconds).powi(2);
+        let squares = moving.v.iter().map(|v| v.norm_squared());
+        let mean_square = squares.sum::<f64>() / moving.v.len() as f64 + (gravity * frame_seconds).powi(2);
         let acceleration = gravity + 3.0 * mean_square / (n * edge);
         let left_behind = STRETCH_FACTOR * acceleration * cloth.hang.load * n.powf(REACH_EXPONENT) / edge;
         count = count.max(frame_seconds * (left_behind / cloth.fabric.max_stretch).sqrt());
-        let fastest = squares().fold(0.0, f64::max).sqrt() + gravity * frame_seconds;
+        let fastest = largest_norm(&moving.v) + gravity * frame_seconds;
         count = count.max(frame_seconds * fastest / (EDGE_PER_STEP * edge));
     }
     // A float-to-integer cast saturates, and an endless or undefined wish becomes the most that is allowed.

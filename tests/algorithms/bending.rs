@@ -76,7 +76,7 @@ fn a_folded_pair_measures_its_edge_times_twice_the_sine_of_half_the_angle() {
         assert_close(rows[0].norm(), edge.norm() * 2.0 * (angle / 2.0).sin().abs(), 1e-14);
         assert_near(rows[1], Vec3::zeros(), 1e-14);
         let area = flat.area();
-        assert_close(energy(&bending, &folded.midpoints()), 1.5 / area * rows[0].norm_squared(), 1e-13);
+        assert_close(energy(&bending, &folded.midpoints()), 0.75 / area * rows[0].norm_squared(), 1e-13);
     }
 }
 

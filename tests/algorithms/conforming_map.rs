@@ -103,6 +103,16 @@ fn some_vertices_are_led_to_their_targets_and_only_their_particles_move() {
 }
 
 #[test]
+fn rows_that_depend_on_each_other_do_not_stop_the_return() {
+    let mesh = Mesh::sheet(4, 4, 1.0, 1.0);
+    let map = map_of(&mesh);
+    let k = vec![2.0; mesh.topology.edges.len()];
+    let mut after = mesh.midpoints();
+    WeightedReturn::build(&map, &k, vec![5, 5]).unwrap().apply(&map, &k, &mut after, |_, now| Vec3::y() - now);
+    assert_near(map.vertex(5, &after), Vec3::y(), 1e-8);
+}
+
+#[test]
 fn the_weighted_return_moves_every_vertex_exactly_and_held_particles_not_at_all() {
     let mut random = Random(12);
     for mesh in curved_meshes() {

@@ -36,22 +36,15 @@ fn random_systems_are_solved_as_dense_ones_are() {
 
 #[test]
 fn what_is_not_positive_definite_is_refused() {
-    let cases: [&[(u32, u32, f64)]; 5] = [
+    let cases: [&[(u32, u32, f64)]; 6] = [
         &[(0, 0, -1.0), (1, 1, 1.0)],
         &[(0, 0, 1.0), (1, 1, 1.0), (1, 0, 2.0)],
         &[(0, 0, 1.0), (1, 1, -1e-3)],
+        &[(0, 0, 1.0), (1, 0, 1.0), (1, 1, 1.0)],
         &[(0, 0, f64::NAN), (1, 1, 1.0)],
         &[(0, 0, 1.0), (1, 1, 1.0), (7, 0, 1.0)],
     ];
     for entries in cases {
         assert!(SparseCholesky::build(2, entries).is_none(), "{entries:?}");
     }
-}
-
-#[test]
-fn rows_that_depend_on_each_other_do_not_stop_it() {
-    let mut factor = SparseCholesky::build(2, &[(0, 0, 1.0), (1, 0, 1.0), (1, 1, 1.0)]).unwrap();
-    let mut values = [Vec3::repeat(2.0); 2];
-    factor.solve(&mut values);
-    assert_near(values[0] + values[1], Vec3::repeat(2.0), 1e-6);
 }

@@ -11,8 +11,8 @@ use rayon::prelude::*;
 
 use super::StepWorld;
 use crate::algorithms::contact::resting::Resting;
-use crate::math::Vec3;
 use crate::math::motion::Pose;
+use crate::math::{Vec3, largest_norm};
 use crate::model::{ClothModel, ClothState, ColliderModel};
 
 /// Margin of the list of near pairs, in edge lengths: longer lists against fewer searches, flat between 0.25 and 1.
@@ -100,7 +100,7 @@ impl Contacts {
         if world.model.colliders.is_empty() {
             return;
         }
-        let cloth_speed = moving.v.iter().map(|v| v.norm_squared()).fold(0.0, f64::max).sqrt();
+        let cloth_speed = largest_norm(&moving.v);
         let step_length =
             world.h * (cloth_speed + world.h * world.gravity.norm()) + collider_motion(cloth, moving, world);
         let [near_margin, plane_margin] = [NEAR_MARGIN, PLANE_MARGIN].map(|edges| edges * cloth.mean_edge);

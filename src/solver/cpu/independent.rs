@@ -1,16 +1,21 @@
-//! Sweeps over independent groups, in parallel where a group is large enough.
+//! Sweeps over independent groups, in parallel where there are enough constraints.
+//!
+//! All threads walk through the groups together and wait for each other after each one: waking a thread costs more than a group
+//! does, so it is done once a sweep.
 //!
 //! The only unsafe code of the program. It is sound because `IndependentPairs` cannot be made with two pairs of a group that
 //! share a particle, or with a number that is out of range.
 #![allow(unsafe_code, reason = "disjoint writes that the compiler cannot see; proven by IndependentPairs")]
 
-use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::algorithms::parallel::independent_groups::IndependentPairs;
 use crate::math::Vec3;
 
-/// Pairs in a group from which on a second thread pays (a hand-over costs some microseconds, a pair some nanoseconds).
-const PARALLEL_PAIRS: usize = 4096;
+/// Pairs from which on more threads pay (waking one takes some ten microseconds, a pair some nanoseconds).
+const PARALLEL_PAIRS: usize = 16_384;
+/// Looks at the others before a waiting thread lets the system run something else.
+const SPINS: u32 = 2000;
 
 /// A pointer that threads may share because they write to different places.
 #[derive(Clone, Copy)]
@@ -42,19 +47,32 @@ pub fn sweep(
     let list = pairs.pairs();
     let run = |row: usize| {
         let pair = list[row];
-        // SAFETY: numbers are in range and pairs of a group are disjoint by the construction of IndependentPairs; groups run one
-        // after the other; `values` is borrowed mutably for the whole sweep.
+        // SAFETY: numbers are in range and pairs of a group are disjoint by the construction of IndependentPairs; no thread starts
+        // a group before all have finished the one before; `values` is borrowed mutably for the whole sweep.
         let (a, b) = unsafe { shared.pair(pair) };
         kernel(row, pair, a, b)
     };
-    pairs.groups().fold(0.0, |largest, group| {
-        let of_group = if group.len() >= PARALLEL_PAIRS && rayon::current_num_threads() > 1 {
-            group.into_par_iter().with_min_len(PARALLEL_PAIRS / 4).map(run).reduce(|| 0.0, larger)
-        } else {
-            group.map(run).fold(0.0, larger)
-        };
-        larger(largest, of_group)
-    })
+    if list.len() < PARALLEL_PAIRS || rayon::current_num_threads() == 1 {
+        return list.iter().enumerate().map(|(row, _)| run(row)).fold(0.0, larger);
+    }
+    let arrived = AtomicUsize::new(0);
+    let largest_of_threads = rayon::broadcast(|thread| {
+        let (me, all) = (thread.index(), thread.num_threads());
+        let mut largest = 0.0;
+        for (number, group) in pairs.groups().enumerate() {
+            let share = |part: usize| group.start + group.len() * part / all;
+            largest = (share(me)..share(me + 1)).map(run).fold(largest, larger);
+            // Release what this thread wrote and see what the others did before the next group reads it.
+            arrived.fetch_add(1, Ordering::AcqRel);
+            let mut spins = 0;
+            while arrived.load(Ordering::Acquire) < all * (number + 1) {
+                spins += 1;
+                if spins < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
+            }
+        }
+        largest
+    });
+    largest_of_threads.into_iter().fold(0.0, larger)
 }
 
 /// The larger one; infinite if either is not a number, so that nothing wrong is overlooked.

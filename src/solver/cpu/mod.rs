@@ -15,7 +15,7 @@ use crate::scene::Scene;
 use cloth_step::ClothStep;
 
 /// Particles from which on a loop over them is shared out to threads.
-const PARALLEL_PARTICLES: usize = 8192;
+const PARALLEL_PARTICLES: usize = 16_384;
 
 /// Call `f` for every value, in parallel where there are many. The result does not depend on the thread count because no call
 /// sees another's value.

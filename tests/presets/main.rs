@@ -1,0 +1,89 @@
+//! Every preset through the program, with its own gates; the long tier bakes all of their frames.
+#![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn presets() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("presets");
+    let mut scenes: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .collect();
+    scenes.sort();
+    scenes
+}
+
+fn kiln(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_kiln")).args(arguments).output().unwrap()
+}
+
+#[track_caller]
+fn assert_success(output: &Output) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{:?}\n{}\n{}", output.status, text(&output.stdout), text(&output.stderr));
+}
+
+#[test]
+fn every_preset_bakes_within_its_gates() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(presets().len(), 4);
+    for preset in presets() {
+        let name = preset.file_stem().unwrap().to_str().unwrap();
+        let out = folder.path().join(name);
+        // Four frames reach the table and the ball.
+        let shorter: &[&str] = if support::full() { &[] } else { &["--set", "scene.frames=1-5"] };
+        let arguments = ["bake", preset.to_str().unwrap(), "--progress", "none", "--out", out.to_str().unwrap()];
+        let output = kiln(&[&arguments[..], shorter].concat());
+        assert_success(&output);
+        print!("{name}\n{}", String::from_utf8_lossy(&output.stderr));
+        let text = std::fs::read_to_string(&preset).unwrap();
+        assert!(text.starts_with("# ") && text.contains("# Look for: "), "{name} says what to look for");
+        assert!(text.contains("[gates]\nmax_stretch = "), "{name} has gates");
+    }
+}
+
+#[test]
+fn stores_are_byte_equal_for_1_2_3_8_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let preset = Path::new(env!("CARGO_MANIFEST_DIR")).join("presets/ball_sheet.toml");
+    let bake = |threads: &str| {
+        let out = folder.path().join(threads);
+        let arguments = ["bake", preset.to_str().unwrap(), "--threads", threads, "--out", out.to_str().unwrap()];
+        // It lies on the ball from the first frame on.
+        let start = ["--set", "cloth.sheet.transform.translate=[0, 1.001, 0]", "--set", "gates={}"];
+        let short = ["--set", "scene.frames=1-4", "--set", "scene.substeps=30"];
+        assert_success(&kiln(&[&arguments[..], &start, &short].concat()));
+        std::fs::read(out.join("bake.kc")).unwrap()
+    };
+    let one = bake("1");
+    for threads in ["2", "3", "8"] {
+        assert!(bake(threads) == one, "{threads} threads give other bytes than one");
+    }
+}
+
+#[test]
+fn an_independent_validator_accepts_the_presets_by_the_published_schema() {
+    let schema = kiln(&["schema"]);
+    assert_success(&schema);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("schema.json");
+    std::fs::write(&file, &schema.stdout).unwrap();
+    let script = "import json, sys, tomllib, jsonschema
+validator = jsonschema.Draft202012Validator(json.load(open(sys.argv[1])))
+validator.check_schema(validator.schema)
+for path in sys.argv[2:]:
+    scene = tomllib.load(open(path, 'rb'))
+    validator.validate(scene)
+    scene['scene']['framse'] = '1-2'
+    assert not validator.is_valid(scene), 'a misspelt key passes'
+";
+    let python =
+        std::env::var_os("KILN_TEST_PYTHON").expect("tests/run installs the clients and sets KILN_TEST_PYTHON");
+    let output = Command::new(python).args(["-c", script]).arg(file).args(presets()).output().unwrap();
+    assert_success(&output);
+}
