@@ -23,8 +23,6 @@ pub struct Findings {
     pub duplicate_triangles: usize,
     /// File vertices without a usable face: they stay where they are.
     pub isolated_vertices: usize,
-    /// Edges with more than two triangles.
-    pub non_manifold_edges: usize,
 }
 
 /// Welded triangles and the maps to the file's vertices.

@@ -1,7 +1,6 @@
 //! One cloth of the scene into particles, constraints, bending and pins.
 
 use super::build_pins::{self, Pins};
-use super::note_findings;
 use crate::algorithms::cloth::bending::Bending;
 use crate::algorithms::cloth::conforming_map::ConformingMap;
 use crate::algorithms::cloth::distance::Distance;
@@ -76,17 +75,7 @@ impl ClothModel {
         place: &KeyPath,
         problems: &mut Vec<Problem>,
     ) -> Option<Self> {
-        let mut mesh = SimulationMesh::build(&surface);
-        let topology = Topology::build(&mesh.triangles);
-        mesh.findings.non_manifold_edges = topology.edge_triangles.iter().filter(|t| t.len() > 2).count();
-        note_findings(mesh.findings, place, problems);
-        if mesh.triangles.is_empty() {
-            problems.push(
-                Problem::error(Place::Scene(place.key("mesh")), "the mesh has no triangle with an area")
-                    .help("check the mesh in its program: all faces are flat lines or points"),
-            );
-            return None;
-        }
+        let (mesh, topology) = super::triangles(&surface, place, problems)?;
         let pins = build_pins::select(cloth, &surface, &mesh, &topology, place, problems)?;
 
         let model = Nonconforming::build(&mesh.positions, &mesh.triangles, &topology);

@@ -1,11 +1,9 @@
 //! One collider of the scene, ready to be asked how far away it is.
 
-use super::note_findings;
 use crate::algorithms::contact::signed_distance::{self, Inside, MeshSurface, Nearest};
 use crate::math::Vec3;
 use crate::math::curve::Curve;
 use crate::math::motion::{Motion, Pose};
-use crate::mesh::simulation_mesh::SimulationMesh;
 use crate::mesh::surface::PolyMesh;
 use crate::scene::problem::{KeyPath, Place, Problem};
 use crate::scene::{Collider, Shape};
@@ -41,15 +39,7 @@ impl ColliderModel {
         let form = match mesh {
             None => Form::Primitive(collider.shape.clone()),
             Some(polygons) => {
-                let mesh = SimulationMesh::build(&polygons);
-                note_findings(mesh.findings, place, problems);
-                if mesh.triangles.is_empty() {
-                    problems.push(
-                        Problem::error(Place::Scene(place.key("mesh")), "the mesh has no triangle with an area")
-                            .help("check the mesh in its program: all faces are flat lines or points"),
-                    );
-                    return None;
-                }
+                let (mesh, _) = super::triangles(&polygons, place, problems)?;
                 let surface = MeshSurface::build(mesh.positions, mesh.triangles);
                 let warning = match surface.inside() {
                     Inside::Solid | Inside::Open => None,

@@ -12,7 +12,9 @@ pub use build_collider::ColliderModel;
 pub use state::{ClothState, State};
 
 use crate::import::{self, InputFile};
-use crate::mesh::simulation_mesh::Findings;
+use crate::mesh::simulation_mesh::SimulationMesh;
+use crate::mesh::surface::PolyMesh;
+use crate::mesh::topology::Topology;
 use crate::scene::problem::{KeyPath, Place, Problem, Severity};
 use crate::scene::{MeshSource, Scene, Shape, cloth_path, collider_path};
 
@@ -103,21 +105,31 @@ fn file_name(typed: &str) -> &str {
     Path::new(typed).file_name().and_then(|name| name.to_str()).unwrap_or(typed)
 }
 
-/// Say what a mesh's checks found and what was done about it.
-fn note_findings(findings: Findings, place: &KeyPath, problems: &mut Vec<Problem>) {
-    let mut note = |count: usize, what: &str, done: &str| {
+/// The triangles of an object's polygons and their edges; what was found and done is said, and `None` follows an error.
+fn triangles(polygons: &PolyMesh, place: &KeyPath, problems: &mut Vec<Problem>) -> Option<(SimulationMesh, Topology)> {
+    let mesh = SimulationMesh::build(polygons);
+    let topology = Topology::build(&mesh.triangles);
+    let at = || Place::Scene(place.key("mesh"));
+    let findings = mesh.findings;
+    let non_manifold_edges = topology.edge_triangles.iter().filter(|triangles| triangles.len() > 2).count();
+    for (count, what, done) in [
+        (
+            findings.degenerate_triangles,
+            "triangles without area",
+            "they are written but take no part in the simulation",
+        ),
+        (findings.duplicate_triangles, "faces that are drawn twice", "each is simulated once and written as it is"),
+        (findings.isolated_vertices, "vertices without a face", "they are written where they are"),
+        (non_manifold_edges, "edges with more than two triangles", "simulated as sewn together there"),
+    ] {
         if count > 0 {
-            problems.push(
-                Problem::warning(Place::Scene(place.key("mesh")), format!("the mesh has {count} {what}")).help(done),
-            );
+            problems.push(Problem::warning(at(), format!("the mesh has {count} {what}")).help(done));
         }
-    };
-    note(
-        findings.degenerate_triangles,
-        "triangles without area",
-        "they are written but take no part in the simulation",
-    );
-    note(findings.duplicate_triangles, "faces that are drawn twice", "each is simulated once and written as it is");
-    note(findings.isolated_vertices, "vertices without a face", "they are written where they are");
-    note(findings.non_manifold_edges, "edges with more than two triangles", "simulated as sewn together there");
+    }
+    if mesh.triangles.is_empty() {
+        let flat = Problem::error(at(), "the mesh has no triangle with an area");
+        problems.push(flat.help("check the mesh in its program: all faces are flat lines or points"));
+        return None;
+    }
+    Some((mesh, topology))
 }

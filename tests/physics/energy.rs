@@ -1,6 +1,7 @@
 //! A tolerance can be met while energy grows without bound, so energy is looked at on its own.
 
-use crate::support::{World, full};
+use crate::hanging_sheet;
+use crate::support::full;
 use kiln::model::{ClothModel, ClothState};
 
 /// Kinetic, potential and bending energy [J].
@@ -16,24 +17,8 @@ fn energy(cloth: &ClothModel, moving: &ClothState) -> f64 {
 fn a_pendulum_sheet_without_damping_gains_no_energy() {
     let (vertices, frames) = if full() { (41, 600) } else { (16, 150) };
     for max_stretch in [0.1, 0.01] {
+        let world = hanging_sheet(vertices, frames, &format!("damping = 0\nmax_stretch = {max_stretch}"));
         let size = 0.1 * f64::from(vertices - 1);
-        let last = vertices - 1;
-        let world = World::new(&format!(
-            r#"
-            [scene]
-            name = "pendulum"
-            fps = 30
-            frames = "0-{frames}"
-            [air]
-            drag = 0
-            [[cloth]]
-            name = "sheet"
-            mesh = {{ sheet = {{ vertices = [{vertices}, {vertices}], size = [{size}, {size}] }} }}
-            damping = 0
-            max_stretch = {max_stretch}
-            pins = [{{ vertices = [0, {last}] }}]
-            "#
-        ));
         let cloth = &world.model.cloths[0];
         let start = energy(cloth, &world.start.cloths[0]);
         // What the sheet can lose by hanging down is the scale of the problem.

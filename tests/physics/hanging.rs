@@ -1,32 +1,13 @@
 //! The promise of the thesis' figure 4.10: the tolerance is the largest stretch.
 
-use crate::support::{World, full};
-
-fn sheet(vertices: u32, frames: u32, max_stretch: f64) -> World {
-    let size = 0.1 * f64::from(vertices - 1);
-    let last = vertices - 1;
-    World::new(&format!(
-        r#"
-        [scene]
-        name = "hang"
-        fps = 30
-        frames = "0-{frames}"
-        [air]
-        drag = 0
-        [[cloth]]
-        name = "sheet"
-        mesh = {{ sheet = {{ vertices = [{vertices}, {vertices}], size = [{size}, {size}] }} }}
-        max_stretch = {max_stretch}
-        pins = [{{ vertices = [0, {last}] }}]
-        "#
-    ))
-}
+use crate::hanging_sheet;
+use crate::support::full;
 
 #[test]
 fn the_tolerance_holds_at_every_frame() {
     let (vertices, frames) = if full() { (41, 150) } else { (21, 60) };
     for tolerance in [0.1, 0.01, 0.001] {
-        let world = sheet(vertices, frames, tolerance);
+        let world = hanging_sheet(vertices, frames, &format!("max_stretch = {tolerance}"));
         let (mut peak, mut peak_edge, mut substeps) = (0.0_f64, 0.0_f64, 0);
         world.simulate(|frame| {
             peak = peak.max(frame.quality[0].max_stretch);
