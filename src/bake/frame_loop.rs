@@ -139,6 +139,14 @@ impl<'m> FrameLoop<'m> {
 
     /// Every simulation vertex is also a file vertex, so looking at the latter misses nothing.
     fn check_finite(&self, when: &str, frame: i64) -> Result<(), Failure> {
+        for (cloth, report) in self.model.cloths.iter().zip(&self.reports) {
+            if let Some(broken) = report.broken_at {
+                let vertex = cloth.mesh.from_file_vertex.iter().position(|&v| v == Some(broken)).unwrap_or_default();
+                let name = &cloth.name;
+                let cause = format!("the position of vertex {vertex} of \"{name}\" is not finite {when} frame {frame}");
+                return Err(not_finite(cause));
+            }
+        }
         for (cloth, object) in self.model.cloths.iter().zip(&self.file_vertices) {
             for (quantity, values) in [("position", &object.positions), ("velocity", &object.velocities)] {
                 if let Some(vertex) = values.iter().position(|value| !value.iter().all(|x| x.is_finite())) {
@@ -154,7 +162,7 @@ impl<'m> FrameLoop<'m> {
 }
 
 fn not_finite(cause: String) -> Failure {
-    let remedy = "look for extreme values in the scene or raise `substeps`; the frames before are in the partial store";
+    let remedy = "look for a collider or pin that jumps and for extreme values, or raise `substeps`; the frames before are in the partial store";
     Failure::new(Exit::SimulationFailed, cause, remedy)
 }
 

@@ -96,6 +96,11 @@ impl Bvh {
         }
     }
 
+    /// Whether a point is in the box around everything.
+    pub fn holds(&self, p: Vec3) -> bool {
+        self.nodes.first().is_some_and(|root| root.aabb.distance_squared(p) == 0.0)
+    }
+
     /// Visit triangles that may be nearer than a distance. `visit` gets a triangle and returns the squared distance from which
     /// on nothing is of interest any more; it starts at `reach_squared`.
     pub fn near(&self, p: Vec3, reach_squared: f64, mut visit: impl FnMut(u32) -> f64) {

@@ -76,7 +76,7 @@ impl ClothModel {
         problems: &mut Vec<Problem>,
     ) -> Option<Self> {
         let (mesh, topology) = super::triangles(&surface, place, problems)?;
-        let pins = build_pins::select(cloth, &surface, &mesh, &topology, place, problems)?;
+        let pins = build_pins::select(cloth, &surface, &mesh, &topology, scene.first_frame as f64, place, problems)?;
 
         let model = Nonconforming::build(&mesh.positions, &mesh.triangles, &topology);
         let mass: Vec<f64> = model.areas.iter().map(|area| area * cloth.fabric.density).collect();
@@ -104,18 +104,22 @@ impl ClothModel {
         let length = |&[a, b]: &[u32; 2]| (mesh.positions[b as usize] - mesh.positions[a as usize]).norm();
         let mean_edge = topology.edges.iter().map(length).sum::<f64>() / topology.edges.len() as f64;
         let gravity = scene.gravity.values().map(|g| g.norm()).fold(0.0, f64::max);
-        let bend = smooth_bend(&cloth.fabric, gravity, mean_edge);
-        if bend > cloth.fabric.bend {
-            problems.push(
-                Problem::warning(
-                    Place::Scene(place.key("mesh")),
-                    format!("edges of {:.1} cm are too coarse for the folds of this fabric", 100.0 * mean_edge),
+        let smooth_bend = smooth_bend(&cloth.fabric, gravity, mean_edge);
+        let bend = if cloth.fabric.bend_is_typed { cloth.fabric.bend } else { smooth_bend };
+        if smooth_bend > cloth.fabric.bend {
+            let fine_edge = 100.0 * (cloth.fabric.bend / (cloth.fabric.density * gravity)).cbrt();
+            let done = if cloth.fabric.bend_is_typed {
+                format!("folds may look crumpled; bend = {smooth_bend:.1e} would be smooth")
+            } else {
+                let typed = cloth.fabric.bend;
+                format!(
+                    "bending is raised from {typed:.1e} to {bend:.1e} N m to keep it smooth; type `bend` to decide yourself"
                 )
-                .help(format!(
-                    "bending is raised from {:.1e} to {bend:.1e} N m to keep it smooth; edges of {:.1} cm need no help",
-                    cloth.fabric.bend,
-                    100.0 * (cloth.fabric.bend / (cloth.fabric.density * gravity)).cbrt()
-                )),
+            };
+            let message = format!("edges of {:.1} cm are too coarse for the folds of this fabric", 100.0 * mean_edge);
+            problems.push(
+                Problem::warning(Place::Scene(place.key("mesh")), message)
+                    .help(format!("{done}; edges of {fine_edge:.1} cm need no help")),
             );
         }
         let visible_edges = visible_edges(&surface, &mesh);

@@ -15,7 +15,7 @@ pub struct PinnedVertex {
     pub vertex: u32,
     /// Into `Pins::motions`.
     pub motion: u32,
-    /// Its place before the motion [m].
+    /// Its place in the motion's own coordinates: where the first frame's pose puts it is where the mesh has it [m].
     pub rest: Vec3,
 }
 
@@ -39,12 +39,14 @@ pub struct Pins {
     pub motions: Vec<Motion>,
 }
 
-/// Find the vertices of all pins. A vertex that several pins name follows the last of them. `None` after an error.
+/// Find the vertices of all pins. A vertex that several pins name follows the last of them. Motions count from their pose at the
+/// first frame, so that pins start where the mesh has them, whatever coordinates their keys were made in. `None` after an error.
 pub fn select(
     cloth: &Cloth,
     surface: &PolyMesh,
     mesh: &SimulationMesh,
     topology: &Topology,
+    first_frame: f64,
     place: &KeyPath,
     problems: &mut Vec<Problem>,
 ) -> Option<Pins> {
@@ -65,7 +67,9 @@ pub fn select(
     for (vertex, motion) in motion_of.iter().enumerate() {
         if let Some(motion) = *motion {
             number_of[vertex] = Some(pins.vertices.len() as u32);
-            pins.vertices.push(PinnedVertex { vertex: vertex as u32, motion, rest: mesh.positions[vertex] });
+            let start = pins.motions[motion as usize].at(first_frame);
+            let rest = start.apply_inverse(mesh.positions[vertex]);
+            pins.vertices.push(PinnedVertex { vertex: vertex as u32, motion, rest });
         }
     }
     for (particle, &[a, b]) in topology.edges.iter().enumerate() {

@@ -65,7 +65,12 @@ pub fn build(scene: &Scene) -> Result<(Model, State, Vec<Problem>), Vec<Problem>
     if problems.iter().any(|problem| problem.severity == Severity::Error) {
         return Err(problems);
     }
-    let state = State { cloths: model.cloths.iter().map(ClothState::at_rest).collect() };
+    for (number, cloth) in model.cloths.iter().enumerate() {
+        for collider in &model.colliders {
+            note_overlap(cloth, collider, scene, &cloth_path(number), &mut problems);
+        }
+    }
+    let state = State { cloths: model.cloths.iter().map(ClothState::at_rest).collect(), ..State::default() };
     Ok((model, state, problems))
 }
 
@@ -103,6 +108,26 @@ fn note_unit(
 
 fn file_name(typed: &str) -> &str {
     Path::new(typed).file_name().and_then(|name| name.to_str()).unwrap_or(typed)
+}
+
+/// Warn about a cloth that starts inside a collider.
+fn note_overlap(
+    cloth: &ClothModel,
+    collider: &ColliderModel,
+    scene: &Scene,
+    place: &KeyPath,
+    problems: &mut Vec<Problem>,
+) {
+    let pose = collider.motion.at(scene.first_frame as f64);
+    let depth = |p: &crate::math::Vec3| collider.nearest(&pose, *p, 0.0).map_or(0.0, |nearest| -nearest.distance);
+    let inside = cloth.mesh.positions.iter().map(depth).filter(|&depth| depth > 0.0);
+    let (count, deepest) = inside.fold((0, 0.0_f64), |(count, deepest), depth| (count + 1, deepest.max(depth)));
+    if count > 0 {
+        let (name, collider) = (&cloth.name, &collider.name);
+        let message = format!("`{name}` starts inside of `{collider}`: {count} vertices, {:.1} mm deep", 1e3 * deepest);
+        let help = "move one of them; else it is pushed out at 1 m/s, which `preroll` can hide";
+        problems.push(Problem::warning(Place::Scene(place.clone()), message).help(help));
+    }
 }
 
 /// The triangles of an object's polygons and their edges; what was found and done is said, and `None` follows an error.

@@ -24,4 +24,6 @@ impl ClothState {
 pub struct State {
     /// In the order of the model.
     pub cloths: Vec<ClothState>,
+    /// How far the wind has carried its eddies since the start [m].
+    pub wind_drift: Vec3,
 }

@@ -306,7 +306,7 @@ pub struct PinEntry {
     pub in_sphere: Option<SphereRegion>,
     /// A border of the mesh by number; 0 is the longest.
     pub boundary: Option<u32>,
-    /// How the pinned vertices move; without it they stay where they are.
+    /// How the pinned vertices move from where they are at the first frame; without it they stay there.
     pub follow: Option<MovingTransform>,
 }
 

@@ -68,11 +68,20 @@ impl Resolver<'_> {
         let base = fabric::find(&entry.fabric).unwrap_or_else(|| {
             let help = suggest::help(&entry.fabric, &fabric::names());
             self.error_with_help(&path.key("fabric"), format!("unknown fabric `{}`", entry.fabric), help);
-            Fabric { density: 0.1, bend: 0.0, damping: 0.0, friction: 0.0, thickness: 0.0, max_stretch: 0.01 }
+            Fabric {
+                density: 0.1,
+                bend: 0.0,
+                bend_is_typed: false,
+                damping: 0.0,
+                friction: 0.0,
+                thickness: 0.0,
+                max_stretch: 0.01,
+            }
         });
         Fabric {
             density: entry.density.unwrap_or(base.density),
             bend: entry.bend.unwrap_or(base.bend),
+            bend_is_typed: entry.bend.is_some(),
             damping: entry.damping.unwrap_or(base.damping),
             friction: entry.friction.unwrap_or(base.friction),
             thickness: entry.thickness.unwrap_or(base.thickness),

@@ -153,6 +153,9 @@ pub struct Fabric {
     pub density: f64,
     /// Bending stiffness [N m].
     pub bend: f64,
+    /// Whether a mesh that is too coarse for the fabric's folds may raise the stiffness: not where the user typed it.
+    #[serde(skip_deserializing, default)]
+    pub bend_is_typed: bool,
     /// How long bending resists its own rate: the time constant of bending damping [s].
     pub damping: f64,
     /// Coulomb coefficient against colliders.

@@ -32,6 +32,9 @@ pub struct ClothReport {
     pub contacts: u32,
     /// Largest relative length error of the constraints at the end.
     pub max_stretch: f64,
+    /// Where it went out of bounds: the simulation vertex that was fastest when the numbers ended. The rest of the frame was not
+    /// simulated.
+    pub broken_at: Option<u32>,
 }
 
 /// Written coordinates of one cloth: simulation vertices.
@@ -91,7 +94,7 @@ pub fn advance_frame(
         backend.drive(Drive { substeps, ..drive });
         let cloths = backend.advance(state);
         let missed = |(report, cloth): (&ClothReport, &crate::model::ClothModel)| {
-            report.max_stretch.is_finite() && report.max_stretch > cloth.fabric.max_stretch
+            report.broken_at.is_some() || report.max_stretch > cloth.fabric.max_stretch
         };
         let again = scene.substeps == Substeps::Auto && attempt < FRAME_RETRIES && substeps < substeps::MOST;
         if !(again && cloths.iter().zip(&model.cloths).any(missed)) {

@@ -19,13 +19,14 @@ const EDDY_SECONDS: f64 = 0.5;
 pub struct Weather {
     mean: Vec3,
     eddy_speed: f64,
+    drift: Vec3,
     seconds: f64,
     seed: u64,
 }
 
 impl Weather {
-    /// The weather at a key-frame time and a clock time.
-    pub fn at(wind: &Wind, frame: f64, seconds: f64) -> Self {
+    /// The weather at a key-frame time and a clock time, when the eddies have drifted so far.
+    pub fn at(wind: &Wind, frame: f64, seconds: f64, drift: Vec3) -> Self {
         let speed = wind.speed.at(frame);
         let gust = value_noise(wind.seed, [seconds / GUST_SECONDS, 0.0, 0.0, 0.0]);
         let direction = wind.direction.at(frame);
@@ -33,9 +34,15 @@ impl Weather {
         Weather {
             mean: direction * (speed * (1.0 + wind.gust.at(frame) * gust).max(0.0)),
             eddy_speed: speed * wind.turbulence.at(frame),
+            drift,
             seconds,
             seed: wind.seed,
         }
+    }
+
+    /// The drift after some more seconds of this weather. Summed up, because a wind that changes must not move all of its past.
+    pub fn drift_after(&self, seconds: f64) -> Vec3 {
+        self.drift + self.mean * seconds
     }
 
     /// The air's velocity at a point [m/s].
@@ -43,7 +50,7 @@ impl Weather {
         if self.eddy_speed == 0.0 {
             return self.mean;
         }
-        let p = (point - self.mean * self.seconds) / EDDY_METRES;
+        let p = (point - self.drift) / EDDY_METRES;
         let t = self.seconds / EDDY_SECONDS;
         self.mean
             + Vec3::from_fn(|axis, _| {

@@ -21,6 +21,8 @@ struct Particle {
 }
 
 const H: f64 = 1e-3;
+/// Depth by which a sunken point comes out in a step.
+const PUSH: f64 = 1e-3;
 
 /// Look ahead, press, step, correct the velocity; moves the surface as well. Returns the contact.
 fn step(particle: &mut Particle, surface: &mut Surface, gravity: Vec3, sweeps: usize) -> Resting {
@@ -29,7 +31,7 @@ fn step(particle: &mut Particle, surface: &mut Surface, gravity: Vec3, sweeps: u
     surface.point += surface.velocity * H;
     let gap = (particle.x - surface.point).dot(&surface.normal);
     let mut resting = Resting::new(surface.normal, particle.x, gap, surface.friction);
-    resting.begin_step(particle.x + surface.velocity * H);
+    resting.begin_step(particle.x + surface.velocity * H, PUSH);
     for _ in 0..sweeps {
         ahead += resting.correct_position(ahead);
     }
@@ -113,8 +115,9 @@ fn a_point_pushed_out_from_deep_inside_does_not_jump() {
         let (mut block, mut slope, _) = incline(0.0, 0.5);
         block.x.y = -0.05;
         let mut highest: f64 = 0.0;
-        for _ in 0..200 {
+        for steps in 1..=200 {
             step(&mut block, &mut slope, GRAVITY, sweeps);
+            assert_close(block.x.y, (-0.05 + PUSH * f64::from(steps)).min(0.0), 1e-12);
             highest = highest.max(block.x.y);
             assert!(block.v.norm() < 1e-9, "speed {}", block.v.norm());
         }
@@ -165,7 +168,7 @@ fn a_step_starts_without_the_impulses_of_the_last_one() {
     let mut resting = Resting::new(Vec3::y(), Vec3::zeros(), 0.0, 0.5);
     assert_near(resting.correct_position(Vec3::new(1.0, -0.1, 0.0)), Vec3::new(-0.05, 0.1, 0.0), 1e-15);
     assert_close(resting.pressed, 0.1, 1e-15);
-    resting.begin_step(Vec3::x());
+    resting.begin_step(Vec3::x(), PUSH);
     assert_eq!([resting.pressed, resting.held.norm()], [0.0, 0.0]);
     // The plane is where it was; the point at (1, 0, 0) sticks there.
     assert_near(resting.correct_position(Vec3::new(1.01, -0.1, 0.0)), Vec3::new(-0.01, 0.1, 0.0), 1e-15);

@@ -103,6 +103,48 @@ fn a_mesh_holds_like_the_primitive_it_copies() {
     assert!((mesh.lowest - primitive.lowest).abs() < 2e-2, "{} {}", mesh.lowest, primitive.lowest);
 }
 
+/// A cloth of 0.1 m 6 cm (three edges) deep in a solid of 0.3 m: its depth at the start and what it needs to get out.
+fn start_inside(collider: &str, folder: &std::path::Path) {
+    let world = World::in_folder(
+        &format!(
+            r#"
+            [scene]
+            name = "inside"
+            fps = 24
+            frames = "0-24"
+            [[cloth]]
+            name = "sheet"
+            mesh = {{ sheet = {{ vertices = [6, 6], size = [0.1, 0.1] }} }}
+            transform = {{ translate = [0.01, -0.06, 0.02] }}
+            [[collider]]
+            name = "it"
+            {collider}
+            "#
+        ),
+        folder,
+        &[],
+    );
+    let (mut first, mut last, mut fastest) = (0.0, 0.0, 0.0_f64);
+    world.simulate(|frame| {
+        if frame.number == 1 {
+            first = frame.quality[0].max_penetration;
+        }
+        last = frame.quality[0].max_penetration;
+        fastest = fastest.max(frame.vertices[0].velocities.iter().map(|v| v.norm()).fold(0.0, f64::max));
+    });
+    assert!((0.01..0.1).contains(&first), "{collider}: the depth is seen, {first}");
+    assert_eq!(last, 0.0, "{collider}: it is out in the end");
+    assert!(fastest < 5.0, "{collider}: led out, not shot out, {fastest} m/s");
+}
+
+#[test]
+fn what_starts_inside_is_seen_and_comes_out() {
+    let folder = tempfile::tempdir().unwrap();
+    cube_obj(folder.path());
+    start_inside("shape = \"box\"\ncenter = [0, -0.1, 0]\nsize = [0.3, 0.2, 0.3]", folder.path());
+    start_inside("shape = \"mesh\"\nmesh = \"cube.obj\"", folder.path());
+}
+
 #[test]
 fn an_open_mesh_carries_too() {
     let landed = drop_on("shape = \"mesh\"\nmesh = { sheet = { vertices = [3, 3], size = [1, 1] } }", &here(), 1);

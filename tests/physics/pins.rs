@@ -54,11 +54,23 @@ fn pinned_edges_follow_a_key_framed_motion() {
 
 #[test]
 fn an_all_pinned_cloth_moves_as_one() {
-    let world = scene(
-        "{ boundary = 0 }, { sphere = { center = [0, 0, 0], radius = 2 }, follow = { translate = [0, 0.1, 0] } }",
-    );
+    let lift = "follow = { translate = { keys = [[0, [0, 0, 0]], [24, [0, 1, 0]]] } }";
+    let world = scene(&format!("{{ boundary = 0 }}, {{ sphere = {{ center = [0, 0, 0], radius = 2 }}, {lift} }}"));
     let end = world.simulate(|frame| assert_eq!(frame.report.cloths[0].contacts, 0));
     for (x, rest) in end.cloths[0].x.iter().zip(&world.model.cloths[0].rest) {
-        assert!((x - rest - Vec3::new(0.0, 0.1, 0.0)).norm() < 1e-12);
+        assert!((x - rest - Vec3::new(0.0, 1.0, 0.0)).norm() < 1e-12);
+    }
+}
+
+#[test]
+fn keys_in_world_coordinates_do_not_move_the_start() {
+    let follow = |from: &str, to: &str| {
+        let keys = format!("{{ keys = [[0, {from}], [24, {to}]] }}");
+        scene(&format!("{{ vertices = [0, 8], follow = {{ translate = {keys}, rotate = [0, 30, 0] }} }}"))
+    };
+    let far = follow("[3, 1, -2]", "[3.5, 1, -2]").simulate(|frame| assert!(frame.quality[0].max_stretch <= 0.01));
+    let near = follow("[0, 0, 0]", "[0.5, 0, 0]").simulate(|_| ());
+    for (far, near) in far.cloths[0].x.iter().zip(&near.cloths[0].x) {
+        assert!((far - near).norm() < 1e-3, "{far:?} {near:?}");
     }
 }

@@ -1,6 +1,10 @@
 //! Wind and drag.
 
 use crate::support::World;
+use kiln::math::Vec3;
+use kiln::math::curve::{Curve, Interpolation};
+use kiln::scene::Wind;
+use kiln::solver::wind::Weather;
 
 fn flag(wind: &str) -> World {
     World::new(&format!(
@@ -21,8 +25,8 @@ fn flag(wind: &str) -> World {
     ))
 }
 
-fn free_end(world: &World) -> kiln::math::Vec3 {
-    let mut end = kiln::math::Vec3::zeros();
+fn free_end(world: &World) -> Vec3 {
+    let mut end = Vec3::zeros();
     world.simulate(|frame| {
         assert!(frame.quality[0].max_stretch <= 0.01);
         end = frame.vertices[0].positions[12 + 4 * 13];
@@ -65,5 +69,27 @@ fn a_light_sheet_reaches_its_terminal_velocity() {
     let terminal = (2.0 * 0.05 * 9.81 / (1.3 * 1.2_f64)).sqrt();
     for v in &end.cloths[0].v {
         assert!((v.y / -terminal - 1.0).abs() < 1e-3, "{} m/s of {terminal} m/s", v.y);
+    }
+}
+
+#[test]
+fn eddies_drift_with_the_wind_and_do_not_jump_when_it_changes() {
+    let ramp = vec![(0.0, 2.0), (10_000.0, 12.0)];
+    let wind = Wind {
+        direction: Curve::constant(Vec3::x()),
+        speed: Curve::from_keys(ramp, Interpolation::Linear).unwrap(),
+        gust: Curve::constant(0.5),
+        turbulence: Curve::constant(0.5),
+        seed: 3,
+    };
+    let (mut drift, mut before) = (Vec3::zeros(), None::<Vec3>);
+    for frame in 0..5000 {
+        let weather = Weather::at(&wind, f64::from(frame), f64::from(frame) / 100.0, drift);
+        let here = weather.velocity(Vec3::new(0.3, 1.0, -0.2));
+        // In a hundredth of a second the wind carries its eddies on by less than a quarter of their size.
+        let change = before.map_or(0.0, |before| (here - before).norm());
+        assert!(change < 2.0, "frame {frame}: the air changes by {change} m/s at once");
+        before = Some(here);
+        drift = weather.drift_after(0.01);
     }
 }

@@ -35,8 +35,8 @@ fn every_preset_bakes_within_its_gates() {
     for preset in presets() {
         let name = preset.file_stem().unwrap().to_str().unwrap();
         let out = folder.path().join(name);
-        // Four frames reach the table and the ball.
-        let shorter: &[&str] = if support::full() { &[] } else { &["--set", "scene.frames=1-5"] };
+        // Seven frames reach the table and the ball.
+        let shorter: &[&str] = if support::full() { &[] } else { &["--set", "scene.frames=1-8"] };
         let arguments = ["bake", preset.to_str().unwrap(), "--progress", "none", "--out", out.to_str().unwrap()];
         let output = kiln(&[&arguments[..], shorter].concat());
         assert_success(&output);
@@ -44,6 +44,9 @@ fn every_preset_bakes_within_its_gates() {
         let text = std::fs::read_to_string(&preset).unwrap();
         assert!(text.starts_with("# ") && text.contains("# Look for: "), "{name} says what to look for");
         assert!(text.contains("[gates]\nmax_stretch = "), "{name} has gates");
+        let frames = kiln::cache::frames_log::read(&out.join("frames.jsonl")).unwrap();
+        let contacts = frames.iter().flat_map(|frame| &frame.objects).map(|object| object.contacts).max().unwrap();
+        assert!(contacts > 0 || !["tablecloth", "ball_sheet"].contains(&name), "{name} touches nothing");
     }
 }
 

@@ -20,6 +20,8 @@ pub struct Resting {
     pub carried_to: Vec3,
     /// Coulomb coefficient.
     pub friction: f64,
+    /// How far below the thick surface the point may still be at the end of the step: 0, or negative where it was deep inside.
+    pub allowed: f64,
     /// Sum of normal corrections so far, never negative.
     pub pressed: f64,
     /// Sum of tangential corrections so far.
@@ -29,12 +31,15 @@ pub struct Resting {
 impl Resting {
     /// A point seen at a place, `gap` above the thick surface there.
     pub fn new(normal: Vec3, seen_at: Vec3, gap: f64, friction: f64) -> Self {
-        Resting { normal, seen_at, gap, carried_to: seen_at, friction, pressed: 0.0, held: Vec3::zeros() }
+        Resting { normal, seen_at, gap, carried_to: seen_at, friction, allowed: 0.0, pressed: 0.0, held: Vec3::zeros() }
     }
 
-    /// Start a step without impulses; a point that sticks will be at `carried_to` at its end.
-    pub fn begin_step(&mut self, carried_to: Vec3) {
+    /// Start a step without impulses; a point that sticks will be at `carried_to` at its end. What is deep inside already comes
+    /// out by at most `push` in the step: out of a bad start it is led, not shot.
+    pub fn begin_step(&mut self, carried_to: Vec3, push: f64) {
         self.carried_to = carried_to;
+        let gap = self.gap + (carried_to - self.seen_at).dot(&self.normal);
+        self.allowed = (gap + push).min(0.0);
         self.pressed = 0.0;
         self.held = Vec3::zeros();
     }
@@ -42,7 +47,7 @@ impl Resting {
     /// The displacement that a point at look-ahead position `y` still needs [m].
     #[inline]
     pub fn correct_position(&mut self, y: Vec3) -> Vec3 {
-        let gap = self.gap + (y - self.seen_at).dot(&self.normal);
+        let gap = self.gap + (y - self.seen_at).dot(&self.normal) - self.allowed;
         let pressed = (self.pressed - gap).max(0.0);
         let push = pressed - self.pressed;
         self.pressed = pressed;

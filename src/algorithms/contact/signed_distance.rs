@@ -156,8 +156,14 @@ impl MeshSurface {
         &self.positions
     }
 
-    /// The nearest place within `reach`, if there is one. Equal distances are decided by the lower triangle number.
+    /// The nearest place within `reach`, or at any depth inside a body. Equal distances are decided by the lower triangle number.
     pub fn nearest(&self, p: Vec3, reach: f64) -> Option<Nearest> {
+        let is_solid = matches!(self.inside, Inside::Solid | Inside::InsideOut);
+        let found = self.nearest_within(p, if is_solid && self.bvh.holds(p) { f64::INFINITY } else { reach })?;
+        (found.distance <= reach).then_some(found)
+    }
+
+    fn nearest_within(&self, p: Vec3, reach: f64) -> Option<Nearest> {
         let mut best: Option<(f64, u32, Vec3, Feature)> = None;
         self.bvh.near(p, reach * reach, |triangle| {
             let (q, feature) =

@@ -36,6 +36,8 @@ const POLISH_SWEEPS: u32 = 300;
 const EXPLICIT_BENDING: f64 = 0.5;
 /// Most steps between two bending impulses.
 const BENDING_INTERVAL: f64 = 4.0;
+/// Depth in edge lengths up to which a vertex is moved out of a collider in one go.
+const LEAVE_EDGES: f64 = 0.25;
 /// Longest time between two air impulses [s]: the fastest cloth turns little in it.
 const AIR_SECONDS: f64 = 5e-4;
 
@@ -63,6 +65,8 @@ pub struct ClothStep<'m> {
     iterations: u64,
     /// Largest relative length error at the end of the frame.
     max_stretch: f64,
+    /// The vertex that was fastest when a position was no longer a finite number.
+    broken_at: Option<u32>,
 }
 
 /// How bending is integrated during a frame.
@@ -98,6 +102,7 @@ impl<'m> ClothStep<'m> {
             collider_return: None,
             iterations: 0,
             max_stretch: 0.0,
+            broken_at: None,
         }
     }
 
@@ -105,6 +110,7 @@ impl<'m> ClothStep<'m> {
     pub fn begin_frame(&mut self, moving: &ClothState, weather: &Weather, drive: &Drive) {
         let cloth = self.cloth;
         self.iterations = 0;
+        self.broken_at = None;
         self.contacts.reset();
         for_each(&mut self.wind, |t, wind| {
             let centre = cloth.topology.triangle_edges[t].iter().map(|&e| moving.x[e as usize]).sum::<Vec3>() / 3.0;
@@ -137,6 +143,9 @@ impl<'m> ClothStep<'m> {
 
     /// Advance by one step; `last` is the one that ends the frame.
     pub fn advance(&mut self, moving: &mut ClothState, world: &StepWorld, step: u32, last: bool) {
+        if self.broken_at.is_some() {
+            return;
+        }
         let cloth = self.cloth;
         let StepWorld { h, gravity, .. } = *world;
         self.pin_targets.clear();
@@ -152,7 +161,10 @@ impl<'m> ClothStep<'m> {
             let [a, b] = led.ends.map(|end| self.pin_targets[end as usize][1]);
             self.ahead[led.particle as usize] = (a + b) * 0.5;
         }
-        self.position_sweep();
+        if !self.position_sweep().is_finite() {
+            self.broken_at = Some(fastest_vertex(cloth, moving));
+            return;
+        }
 
         let ahead = &self.ahead;
         let ClothState { x, v } = moving;
@@ -242,7 +254,7 @@ impl<'m> ClothStep<'m> {
     /// What is written is within tolerance and outside of colliders; the velocities do not hear of it.
     fn polish(&mut self, moving: &mut ClothState, world: &StepWorld) {
         // |(l/l0)² - 1| below this is a stretch below the tolerance, longer or shorter.
-        let tolerance = self.cloth.fabric.max_stretch;
+        let tolerance = self.cloth.fabric.max_stretch.min(1.0);
         let limit = 2.0 * tolerance - tolerance * tolerance;
         std::mem::swap(&mut moving.x, &mut self.ahead);
         let mut worst = squared_strains(self.cloth, &self.ahead).map(f64::abs).fold(0.0, larger);
@@ -261,7 +273,7 @@ impl<'m> ClothStep<'m> {
         std::mem::swap(&mut moving.x, &mut self.ahead);
     }
 
-    /// What the sweeps left below a surface is moved out exactly.
+    /// What the sweeps left a little below a surface is moved out exactly; what is deep inside is on its way out.
     fn leave_colliders(&mut self, world: &StepWorld) {
         let cloth = self.cloth;
         let mut displacements = Vec::new();
@@ -271,11 +283,14 @@ impl<'m> ClothStep<'m> {
             };
             let y = contact.point.value(cloth, &self.ahead);
             for (collider, poses) in world.model.colliders.iter().zip(&world.collider_poses) {
-                if let Some(nearest) = collider.nearest(&poses[1], y, cloth.mean_edge)
-                    && nearest.distance < 0.0
+                if let Some(nearest) = collider.nearest(&poses[1], y, 0.0)
+                    && (-LEAVE_EDGES * cloth.mean_edge..0.0).contains(&nearest.distance)
                 {
                     displacements.resize(cloth.map.vertex_count(), Vec3::zeros());
-                    displacements[v as usize] = nearest.normal * -nearest.distance;
+                    let out = &mut displacements[v as usize];
+                    if -nearest.distance > out.norm() {
+                        *out = nearest.normal * -nearest.distance;
+                    }
                 }
             }
         }
@@ -314,7 +329,12 @@ impl<'m> ClothStep<'m> {
     /// What the frame took.
     pub fn report(&self) -> ClothReport {
         let contacts = self.contacts.active.iter().filter(|contact| contact.resting.pressed > 0.0).count();
-        ClothReport { iterations: self.iterations, contacts: contacts as u32, max_stretch: self.max_stretch }
+        ClothReport {
+            iterations: self.iterations,
+            contacts: contacts as u32,
+            max_stretch: self.max_stretch,
+            broken_at: self.broken_at,
+        }
     }
 
     /// How good a state is.
@@ -328,7 +348,7 @@ impl<'m> ClothStep<'m> {
         let cloth = self.cloth;
         let depth = |y: &Vec3| {
             let deepest = |depth: f64, (collider, pose): (&ColliderModel, &Pose)| {
-                let nearest = collider.nearest(pose, *y, 4.0 * cloth.mean_edge);
+                let nearest = collider.nearest(pose, *y, 0.0);
                 nearest.map_or(depth, |nearest| larger(depth, -nearest.distance))
             };
             colliders.iter().zip(poses).fold(0.0, deepest)
@@ -339,6 +359,13 @@ impl<'m> ClothStep<'m> {
             max_penetration: vertices.iter().map(depth).fold(0.0, larger),
         }
     }
+}
+
+/// An end of the edge whose midpoint is fastest; a speed that is not a number is the fastest of all.
+fn fastest_vertex(cloth: &ClothModel, moving: &ClothState) -> u32 {
+    let speed = |v: &Vec3| if v.norm_squared().is_nan() { f64::INFINITY } else { v.norm_squared() };
+    let fastest = (0..moving.v.len()).max_by(|&a, &b| speed(&moving.v[a]).total_cmp(&speed(&moving.v[b])));
+    cloth.topology.edges[fastest.unwrap_or_default()][0]
 }
 
 /// `(l/l0)² - 1` of every constraint.

@@ -19,6 +19,8 @@ use crate::model::{ClothModel, ClothState, ColliderModel};
 const NEAR_MARGIN: f64 = 0.5;
 /// Margin of the planes, in edge lengths: on a ball of ten edges' radius the plane is off by less than a ten-thousandth of an edge.
 const PLANE_MARGIN: f64 = 0.04;
+/// Speed at which what is inside a collider comes out [m/s].
+const PUSH_OUT_SPEED: f64 = 1.0;
 /// Pairs from which on measuring them is shared out to threads.
 const PARALLEL_CANDIDATES: usize = 1024;
 
@@ -184,16 +186,17 @@ impl Contact {
     /// Where the plane and the point it carries along will be at the end of the step.
     fn begin_step(&mut self, cloth: &ClothModel, moving: &ClothState, world: &StepWorld) {
         let start = self.point.value(cloth, &moving.x);
+        let push = PUSH_OUT_SPEED * world.h;
         let number = self.collider as usize;
         if world.model.colliders[number].motion.is_constant() {
-            self.resting.begin_step(start);
+            self.resting.begin_step(start, push);
             return;
         }
         let [from, to] = &world.collider_poses[number];
         let carried_to = to.apply(from.apply_inverse(start));
-        self.resting.begin_step(carried_to);
         self.resting.seen_at = to.apply(self.local_point);
         self.resting.normal = to.rotation * self.local_normal;
+        self.resting.begin_step(carried_to, push);
         self.surface_velocity = (carried_to - start) / world.h;
     }
 }

@@ -7,7 +7,7 @@
 //! share a particle, or with a number that is out of range.
 #![allow(unsafe_code, reason = "disjoint writes that the compiler cannot see; proven by IndependentPairs")]
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::algorithms::parallel::independent_groups::IndependentPairs;
 use crate::math::Vec3;
@@ -55,8 +55,9 @@ pub fn sweep(
     if list.len() < PARALLEL_PAIRS || rayon::current_num_threads() == 1 {
         return list.iter().enumerate().map(|(row, _)| run(row)).fold(0.0, larger);
     }
-    let arrived = AtomicUsize::new(0);
+    let (arrived, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
     let largest_of_threads = rayon::broadcast(|thread| {
+        let _alarm = Alarm(&failed);
         let (me, all) = (thread.index(), thread.num_threads());
         let mut largest = 0.0;
         for (number, group) in pairs.groups().enumerate() {
@@ -66,6 +67,7 @@ pub fn sweep(
             arrived.fetch_add(1, Ordering::AcqRel);
             let mut spins = 0;
             while arrived.load(Ordering::Acquire) < all * (number + 1) {
+                assert!(!failed.load(Ordering::Relaxed), "another thread of the sweep failed");
                 spins += 1;
                 if spins < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
             }
@@ -73,6 +75,17 @@ pub fn sweep(
         largest
     });
     largest_of_threads.into_iter().fold(0.0, larger)
+}
+
+/// Tells the waiting threads when this one panics.
+struct Alarm<'a>(&'a AtomicBool);
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
 }
 
 /// The larger one; infinite if either is not a number, so that nothing wrong is overlooked.

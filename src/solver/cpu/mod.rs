@@ -79,7 +79,8 @@ impl Backend for CpuBackend<'_> {
     }
 
     fn advance(&mut self, state: &mut State) -> Vec<ClothReport> {
-        let weather = Weather::at(&self.scene.wind, self.drive.from_frame, self.drive.seconds);
+        let weather = Weather::at(&self.scene.wind, self.drive.from_frame, self.drive.seconds, state.wind_drift);
+        state.wind_drift = weather.drift_after(self.drive.frame_seconds);
         for (cloth, moving) in self.cloths.iter_mut().zip(&state.cloths) {
             cloth.begin_frame(moving, &weather, &self.drive);
         }
