@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use super::exit::{Exit, Failure};
 use super::outputs::Plan;
 use crate::cache::CacheError;
-use crate::cache::manifest::{Manifest, Status};
+use crate::cache::manifest::{FileRecord, Manifest, Status};
 use crate::cache::names;
 
 /// Makes room for a job. The manifest comes back if the folder already holds the same one, finished.
@@ -79,15 +79,29 @@ fn difference(there: &Manifest, wanted: &Manifest, plan: &Plan, folder: &Path) -
     if there.tool != wanted.tool {
         return Some(format!("a bake by {} {} on {}", there.tool.name, there.tool.version, there.tool.cpu));
     }
-    let missing = |file: &Path, bytes: Option<u64>| {
-        let there = fs::metadata(folder.join(file)).ok().filter(fs::Metadata::is_file);
-        there.is_none_or(|metadata| bytes.is_some_and(|bytes| bytes != metadata.len()))
+    damaged_file(there, plan, folder).map(|file| format!("a bake whose file {file} is missing or damaged"))
+}
+
+/// A file of a finished job that is not as the manifest says.
+fn damaged_file(there: &Manifest, plan: &Plan, folder: &Path) -> Option<String> {
+    let fixed = [names::STORE_FILE, names::FRAMES_LOG_FILE].iter().map(PathBuf::from);
+    let mut expected = fixed.chain(plan.cloths.iter().map(|cloth| names::rest_file(&cloth.name)));
+    let unrecorded = expected.find(|file| !there.files.iter().any(|record| Path::new(&record.file) == file));
+    if let Some(file) = unrecorded {
+        return Some(file.display().to_string());
+    }
+    let files = there.files.iter().map(|record| (&record.file, record.bytes, &record.xxh3));
+    let caches = there.caches.iter().map(|cache| (&cache.file, cache.bytes, &cache.xxh3));
+    let records: Vec<_> = files.chain(caches).collect();
+    let has_size = |file: &str, bytes: u64| {
+        fs::metadata(folder.join(file)).is_ok_and(|metadata| metadata.is_file() && metadata.len() == bytes)
     };
-    let fixed = [names::STORE_FILE, names::FRAMES_LOG_FILE].iter().map(|name| (PathBuf::from(name), None));
-    let rest = plan.cloths.iter().map(|cloth| (names::rest_file(&cloth.name), None));
-    let caches = there.caches.iter().map(|cache| (PathBuf::from(&cache.file), Some(cache.bytes)));
-    let damaged = fixed.chain(rest).chain(caches).find(|(file, bytes)| missing(file, *bytes));
-    damaged.map(|(file, _)| format!("a bake whose file {} is missing or has another size", file.display()))
+    let has_content =
+        |file: &str, xxh3: &str| FileRecord::read(&folder.join(file), file).is_ok_and(|record| record.xxh3 == xxh3);
+    // Sizes first: they cost nothing.
+    let wrong_size = records.iter().find(|(file, bytes, _)| !has_size(file, *bytes));
+    let damaged = wrong_size.or_else(|| records.iter().find(|(file, _, xxh3)| !has_content(file, xxh3)));
+    damaged.map(|(file, ..)| file.to_string())
 }
 
 /// What Kiln wrote. The manifest comes last: as long as it is there, it says what is Kiln's.

@@ -11,7 +11,7 @@ use super::outputs::{Plan, make_caches, write_rest_meshes};
 use super::progress::{Position, Progress};
 use crate::cache::frames_log::FramesLog;
 use crate::cache::lock::JobLock;
-use crate::cache::manifest::{FrameSummary, InputFile, Manifest, Status};
+use crate::cache::manifest::{FileRecord, FrameSummary, Manifest, Status};
 use crate::cache::names;
 use crate::cache::store::{StoreReader, StoreWriter};
 use crate::import;
@@ -110,7 +110,7 @@ impl Job<'_> {
     /// Simulates and writes everything except the manifest.
     fn bake(self, plan: &Plan, manifest: &mut Manifest, progress: &mut dyn Progress) -> Result<(Watch, u64), Failure> {
         let Job { scene, model, state, folder, .. } = self;
-        write_rest_meshes(&folder, plan, model)?;
+        let rest = write_rest_meshes(&folder, plan, model)?;
         let mut frames = FrameLoop::new(scene, model, state);
         let mut store = StoreWriter::create(&folder.join(names::STORE_FILE), &frames.store_header())?;
         let mut log = FramesLog::create(&folder.join(names::FRAMES_LOG_FILE))?;
@@ -139,6 +139,9 @@ impl Job<'_> {
         progress.caches(&plan.output.formats);
         let mut reader = StoreReader::open(&store.path)?;
         manifest.caches = make_caches(&folder, plan, &mut reader, &plan.output.formats, &plan.written_frames, &folder)?;
+        let log = FileRecord::read(&folder.join(names::FRAMES_LOG_FILE), names::FRAMES_LOG_FILE)?;
+        let written = std::iter::once(&store).chain(&rest).map(|file| FileRecord::written(&folder, file));
+        manifest.files = written.chain([log]).collect();
         Ok((watch, store.bytes))
     }
 
@@ -148,7 +151,7 @@ impl Job<'_> {
             let cause = format!("the scene cannot be recorded: {error}");
             Failure::new(Exit::Unexpected, cause, "please report it together with the scene")
         })?;
-        let input = |input: &import::InputFile| InputFile {
+        let input = |input: &import::InputFile| FileRecord {
             file: input.typed.clone(),
             bytes: input.bytes,
             xxh3: input.xxh3.clone(),

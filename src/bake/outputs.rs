@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::exit::{Exit, Failure};
+use crate::cache::atomic::WrittenFile;
 use crate::cache::convert::{Coordinates, Target, convert};
 use crate::cache::manifest::CacheFile;
 use crate::cache::names;
@@ -116,12 +117,13 @@ impl Plan {
 }
 
 /// Writes `rest/<object>.obj` of every cloth, in the coordinates of the caches.
-pub fn write_rest_meshes(job: &Path, plan: &Plan, model: &Model) -> Result<(), Failure> {
+pub fn write_rest_meshes(job: &Path, plan: &Plan, model: &Model) -> Result<Vec<WrittenFile>, Failure> {
+    let mut written = Vec::new();
     for (planned, cloth) in plan.cloths.iter().zip(&model.cloths) {
         let positions = rest_positions(plan, planned, cloth);
-        write_obj(&job.join(names::rest_file(&cloth.name)), &cloth.surface, &positions)?;
+        written.push(write_obj(&job.join(names::rest_file(&cloth.name)), &cloth.surface, &positions)?);
     }
-    Ok(())
+    Ok(written)
 }
 
 /// Makes caches of some frames of a job's store below `folder`, which need not be the job's own.

@@ -45,11 +45,11 @@ impl Tool {
     }
 }
 
-/// A file that decided the result.
+/// A file and its fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct InputFile {
-    /// As the user wrote it.
+pub struct FileRecord {
+    /// As the user wrote it; files of the job relative to its folder, with forward slashes.
     pub file: String,
     /// Its length.
     pub bytes: u64,
@@ -57,7 +57,7 @@ pub struct InputFile {
     pub xxh3: String,
 }
 
-impl InputFile {
+impl FileRecord {
     /// Takes the fingerprint of a file; `typed` is its name in the manifest.
     pub fn read(path: &Path, typed: &str) -> Result<Self> {
         let mut file = File::open(path).map_err(CacheError::io("open", path))?;
@@ -66,11 +66,18 @@ impl InputFile {
         loop {
             let count = file.read(&mut buffer).map_err(CacheError::io("read", path))?;
             if count == 0 {
-                return Ok(InputFile { file: typed.to_owned(), bytes, xxh3: hexadecimal(&digest) });
+                return Ok(FileRecord { file: typed.to_owned(), bytes, xxh3: hexadecimal(&digest) });
             }
             digest.update(&buffer[..count]);
             bytes += count as u64;
         }
+    }
+
+    /// The record of a file that was just written somewhere below `job_folder`.
+    pub fn written(job_folder: &Path, written: &WrittenFile) -> Self {
+        let relative = written.path.strip_prefix(job_folder).unwrap_or(&written.path);
+        let parts: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
+        FileRecord { file: parts.join("/"), bytes: written.bytes, xxh3: written.xxh3.clone() }
     }
 }
 
@@ -105,15 +112,8 @@ pub struct CacheFile {
 impl CacheFile {
     /// The entry of a file that was just written somewhere below `job_folder`.
     pub fn new(job_folder: &Path, written: &WrittenFile, format: Format, object: &str) -> Self {
-        let relative = written.path.strip_prefix(job_folder).unwrap_or(&written.path);
-        let parts: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
-        CacheFile {
-            file: parts.join("/"),
-            format,
-            object: object.to_owned(),
-            bytes: written.bytes,
-            xxh3: written.xxh3.clone(),
-        }
+        let FileRecord { file, bytes, xxh3 } = FileRecord::written(job_folder, written);
+        CacheFile { file, format, object: object.to_owned(), bytes, xxh3 }
     }
 }
 
@@ -134,7 +134,10 @@ pub struct Manifest {
     /// Which frames there are.
     pub frames: FrameSummary,
     /// The files that decided the result.
-    pub inputs: Vec<InputFile>,
+    pub inputs: Vec<FileRecord>,
+    /// What the bake wrote besides its caches: store, frame log, rest meshes. Empty until it is finished.
+    #[serde(default)]
+    pub files: Vec<FileRecord>,
     /// The caches that were made.
     pub caches: Vec<CacheFile>,
     /// The scene with every default filled in.
@@ -143,7 +146,7 @@ pub struct Manifest {
 
 impl Manifest {
     /// A job of this program that starts now.
-    pub fn running(scene: serde_json::Value, inputs: Vec<InputFile>, frames: FrameSummary) -> Self {
+    pub fn running(scene: serde_json::Value, inputs: Vec<FileRecord>, frames: FrameSummary) -> Self {
         Manifest {
             version: MANIFEST_VERSION,
             tool: Tool::current(),
@@ -152,6 +155,7 @@ impl Manifest {
             message: None,
             frames,
             inputs,
+            files: Vec::new(),
             caches: Vec::new(),
             scene,
         }

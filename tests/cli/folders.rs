@@ -14,10 +14,43 @@ fn the_same_bake_is_not_baked_again() {
     assert_eq!(std::fs::metadata(place.path("job/bake.kc")).unwrap().modified().unwrap(), changed);
     place.bake(&["--restart"]).succeeds();
     assert_ne!(std::fs::metadata(place.path("job/bake.kc")).unwrap().modified().unwrap(), changed);
-    let without_log = |files: Vec<(std::path::PathBuf, Vec<u8>)>| -> Vec<_> {
-        files.into_iter().filter(|(path, _)| !path.ends_with("frames.jsonl")).collect()
+    // The log tells how long each frame took, and the manifest has its checksum.
+    let timeless = |files: Vec<(std::path::PathBuf, Vec<u8>)>| -> Vec<_> {
+        let is_timed = |path: &std::path::Path| path.ends_with("frames.jsonl") || path.ends_with("manifest.json");
+        files.into_iter().filter(|(path, _)| !is_timed(path)).collect()
     };
-    assert_eq!(without_log(place.files("job")), without_log(before), "the same bits again");
+    assert_eq!(timeless(place.files("job")), timeless(before), "the same bits again");
+}
+
+#[test]
+fn a_damaged_bake_is_not_taken_for_a_whole_one() {
+    let place = Place::new(TINY);
+    place.bake(&[]).succeeds();
+    place.run(&["convert", "job", "--to", "mdd"]).succeeds();
+    place.bake(&[]).ends_with(0, &["nothing to do"]);
+    let flip = |bytes: &mut Vec<u8>| *bytes.last_mut().unwrap() ^= 1;
+    let damages: [(&str, &dyn Fn(&mut Vec<u8>)); 7] = [
+        ("bake.kc", &|bytes| bytes.truncate(100)),
+        ("bake.kc", &flip),
+        ("rest/sheet.obj", &|bytes| bytes.extend(b"# more\n")),
+        ("rest/sheet.obj", &flip),
+        ("sheet.pc2", &flip),
+        ("sheet.mdd", &flip),
+        ("frames.jsonl", &flip),
+    ];
+    for (name, damage) in damages {
+        let path = format!("job/{name}");
+        let whole = place.read(&path);
+        let mut bytes = whole.clone();
+        damage(&mut bytes);
+        place.write(&path, bytes);
+        place.bake(&[]).ends_with(3, &[&format!("a bake whose file {name} is missing or damaged"), "--restart"]);
+        place.write(&path, whole);
+    }
+    std::fs::remove_file(place.path("job/rest/sheet.obj")).unwrap();
+    place.bake(&[]).ends_with(3, &["rest/sheet.obj is missing"]);
+    place.bake(&["--restart"]).succeeds();
+    place.bake(&[]).ends_with(0, &["nothing to do"]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use kiln::cache::atomic::AtomicFile;
 use kiln::cache::frames_log::{self, FrameRecord, FramesLog, ObjectRecord};
 use kiln::cache::lock::JobLock;
-use kiln::cache::manifest::{CacheFile, FrameSummary, InputFile, Manifest, Status, cpu_features};
+use kiln::cache::manifest::{CacheFile, FileRecord, FrameSummary, Manifest, Status, cpu_features};
 use kiln::cache::{CacheError, Failure, names};
 use kiln::scene::Format;
 
@@ -24,7 +24,7 @@ fn an_atomic_file_appears_whole_or_not_at_all() {
     file.put(b"whole").unwrap();
     let written = file.commit().unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"whole");
-    let input = InputFile::read(&path, "b/file").unwrap();
+    let input = FileRecord::read(&path, "b/file").unwrap();
     assert_eq!((written.bytes, &written.xxh3), (5, &input.xxh3));
     assert_eq!(input.xxh3, format!("{:032x}", xxhash_rust::xxh3::xxh3_128(b"whole")));
     // A folder in the way.
@@ -37,7 +37,7 @@ fn manifest(folder: &Path) -> Manifest {
     let mut file = AtomicFile::create(&folder.join("caches/flag.pc2")).unwrap();
     file.put(b"points").unwrap();
     let written = file.commit().unwrap();
-    let inputs = vec![InputFile::read(&written.path, "meshes/flag.obj").unwrap()];
+    let inputs = vec![FileRecord::read(&written.path, "meshes/flag.obj").unwrap()];
     let scene = serde_json::json!({"name": "flag", "fps": {"numerator": 24, "denominator": 1}, "bend": 1e-5});
     let frames = FrameSummary { first: 1001, last: 1100, written: 50 };
     let mut manifest = Manifest::running(scene, inputs, frames);
