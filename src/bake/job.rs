@@ -68,17 +68,8 @@ impl Outcome {
 }
 
 impl Job<'_> {
-    /// Bakes. Whatever happens, the manifest and `progress` hear how it ended.
+    /// Bakes. The manifest hears how it ended; `progress` hears it from the caller, who knows of earlier failures too.
     pub fn run(self, progress: &mut dyn Progress) -> Result<Outcome, Failure> {
-        let result = self.run_locked(progress);
-        progress.finished(match &result {
-            Ok(outcome) => outcome.gate_failure().map_or(Exit::Ok, |failure| failure.exit),
-            Err(failure) => failure.exit,
-        });
-        result
-    }
-
-    fn run_locked(self, progress: &mut dyn Progress) -> Result<Outcome, Failure> {
         let _lock = JobLock::acquire(&self.folder)?;
         let mut manifest = self.manifest()?;
         let plan = Plan::from_json(&manifest.scene)?;

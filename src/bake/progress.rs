@@ -30,7 +30,7 @@ pub trait Progress: Send {
     fn frame_done(&mut self, _position: Position, _record: &FrameRecord) {}
     /// All frames are stored; these caches are made now.
     fn caches(&mut self, _formats: &[Format]) {}
-    /// It is over, one way or another.
+    /// It is over, one way or another; told exactly once, even if the scene could not be read.
     fn finished(&mut self, _exit: Exit) {}
 }
 

@@ -7,8 +7,8 @@ use clap::Args;
 use super::load::{Loaded, load};
 use super::progress::{Style, listener};
 use super::terminal::{counted, log, show_bytes};
-use super::{SceneArgs, switch};
-use crate::bake::{Exit, Failure, Job, Outcome, Summary};
+use super::{SceneArgs, guarded, switch};
+use crate::bake::{Exit, Failure, Job, Outcome, Progress, Summary};
 use crate::cache::manifest::{CacheFile, cpu_features};
 use crate::scene::{Scene, Substeps};
 use crate::solver::substeps;
@@ -34,14 +34,42 @@ pub struct BakeArgs {
 }
 
 pub fn run(arguments: &BakeArgs) -> Result<(), Failure> {
+    let mut progress = listener(arguments.progress);
+    let baked = guarded(|| bake_in_pool(arguments, progress.as_mut()));
+    let failure = match &baked {
+        Ok((outcome, _)) => outcome.gate_failure(),
+        Err(failure) => Some(failure.clone()),
+    };
+    progress.finished(failure.as_ref().map_or(Exit::Ok, |failure| failure.exit));
+    // Only now, so that no bar is in the way.
+    match &baked {
+        Ok((Outcome::AlreadyThere(_), folder)) => {
+            log(&format!("{} holds this very bake already; nothing to do", folder.display()));
+        }
+        Ok((Outcome::Baked(summary), folder)) => log_summary(summary, folder),
+        Err(_) => {}
+    }
+    match failure {
+        Some(failure) => Err(failure),
+        None => {
+            log(&format!("done [{}]", Exit::Ok));
+            Ok(())
+        }
+    }
+}
+
+/// How the job ended, and its folder.
+type Baked = (Outcome, PathBuf);
+
+fn bake_in_pool(arguments: &BakeArgs, progress: &mut dyn Progress) -> Result<Baked, Failure> {
     let threads = arguments.threads.map_or(0, usize::from); // 0 is rayon's word for its default
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
         Failure::new(Exit::InputOutput, format!("cannot start the threads: {error}"), "try fewer with --threads")
     })?;
-    pool.install(|| bake(arguments))
+    pool.install(|| bake(arguments, progress))
 }
 
-fn bake(arguments: &BakeArgs) -> Result<(), Failure> {
+fn bake(arguments: &BakeArgs, progress: &mut dyn Progress) -> Result<Baked, Failure> {
     let (version, threads) = (env!("CARGO_PKG_VERSION"), rayon::current_num_threads());
     log(&format!("kiln {version}, {}, {}", cpu_features(), counted(threads, "thread", "threads")));
     let Loaded { scene, model, state } = load(arguments.scene.as_deref(), &arguments.changes)?;
@@ -60,22 +88,8 @@ fn bake(arguments: &BakeArgs) -> Result<(), Failure> {
         let count = substeps::choose(&scene, &model, &state, scene.first_frame as f64);
         log(&format!("substeps: auto, {count} at the start"));
     }
-    let mut progress = listener(arguments.progress);
     let job = Job { scene: &scene, model: &model, state, folder: folder.clone(), restart: arguments.restart };
-    let outcome = job.run(progress.as_mut())?;
-    match &outcome {
-        Outcome::AlreadyThere(_) => {
-            log(&format!("{} holds this very bake already; nothing to do", folder.display()));
-        }
-        Outcome::Baked(summary) => log_summary(summary, &folder),
-    }
-    match outcome.gate_failure() {
-        Some(failure) => Err(failure),
-        None => {
-            log(&format!("done [{}]", Exit::Ok));
-            Ok(())
-        }
-    }
+    Ok((job.run(progress)?, folder))
 }
 
 fn log_scene(scene: &Scene, folder: &Path) {

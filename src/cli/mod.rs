@@ -79,11 +79,7 @@ pub fn run() -> ExitCode {
         Command::Schema => schema::run(),
         Command::Completions(arguments) => completions::run::<CommandLine>(arguments),
     };
-    // Nothing is used after a panic, so nothing half-done can be seen.
-    let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
-        Err(Failure::new(Exit::Unexpected, "Kiln met a fault of its own, see above", "please report it with the scene"))
-    });
-    let exit = match result {
+    let exit = match guarded(run) {
         Ok(()) => Exit::Ok,
         Err(failure) => {
             terminal::fail(&failure);
@@ -91,6 +87,13 @@ pub fn run() -> ExitCode {
         }
     };
     ExitCode::from(exit.number())
+}
+
+/// Runs; a panic becomes a failure. Nothing that it used may be used afterwards, because it may be half-done.
+fn guarded<T>(run: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
+        Err(Failure::new(Exit::Unexpected, "Kiln met a fault of its own, see above", "please report it with the scene"))
+    })
 }
 
 /// Help and version are no failures; anything else is.

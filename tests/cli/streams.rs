@@ -38,6 +38,26 @@ fn json_progress_parses_and_only_grows() {
 }
 
 #[test]
+fn json_progress_tells_the_end_exactly_once_whatever_it_is() {
+    let gate = ["--set", "gates.max_stretch=1e-12", "--set", "cloth.sheet.pins=[{ vertices = [0] }]"];
+    let ends: [(&[&str], i32, &str); 5] = [
+        (&["--set", "scene.frames=none"], 3, "input invalid"),
+        (&["--set", "cloth.sheet.mesh=nothing.obj"], 3, "input invalid"),
+        (&["--out", "scene.toml/job"], 74, "input/output"),
+        (&gate, 5, "gate failed"),
+        (&["--restart"], 0, "ok"),
+    ];
+    for (arguments, code, name) in ends {
+        let place = Place::new(TINY);
+        let run = place.run(&[&["bake", "scene.toml", "--progress", "json"], arguments].concat()).ends_with(code, &[]);
+        let events: Vec<Json> = run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(events.iter().filter(|event| event["event"] == "finished").count(), 1, "{}", run.out);
+        let last = events.last().unwrap();
+        assert_eq!((&last["exit_code"], &last["exit_name"]), (&code.into(), &name.into()));
+    }
+}
+
+#[test]
 fn no_progress_and_a_bar_leave_standard_output_empty() {
     for style in ["none", "bar"] {
         assert_eq!(Place::new(TINY).bake(&["--progress", style]).succeeds().out, "");
