@@ -18,6 +18,7 @@ mod read;
 mod resolve;
 #[allow(clippy::module_inception, reason = "the resolved scene is the room's main resident")]
 pub mod scene;
+mod stand_in;
 mod suggest;
 mod tree;
 mod validate;

@@ -11,10 +11,10 @@ use super::deserialize::from_tree;
 use super::document::Document;
 use super::file::SceneFile;
 use super::frames::parse_frames;
-use super::problem::{KeyPath, Place, Problem, Severity, Span};
+use super::problem::{Key, KeyPath, Place, Problem, Severity, Span};
 use super::resolve::{FRAMES_HELP, resolve};
 use super::tree::Node;
-use super::{Scene, validate};
+use super::{Scene, stand_in, validate};
 
 /// Scene files are typed by people; what is larger is another kind of file.
 const MAX_FILE_SIZE: u64 = 64 << 20;
@@ -141,18 +141,22 @@ fn read_file(path: &Path) -> Result<String, Box<Problem>> {
     })
 }
 
-/// Checks a tree in all ways. What is unknown or of the wrong kind is left out before the meaning is checked, so that
-/// one run finds problems of both sorts.
+/// Checks a tree in all ways. What is unknown or of the wrong kind is left out before the meaning is checked, and what
+/// is required is stood in for, so that one run finds problems of both sorts.
 fn check(root: &Node, folder: &Path) -> (Option<Scene>, Vec<Problem>) {
-    let mut problems = validate::check(root, &schema());
+    let schema = schema();
+    let mut problems = validate::check(root, &schema);
     let mut root = root.clone();
-    let removed: Vec<KeyPath> = problems.iter().filter_map(|problem| path_of(problem).cloned()).collect();
-    removed.iter().for_each(|path| root.remove(&path.0));
+    let mut taken: Vec<KeyPath> = problems.iter().filter_map(|problem| path_of(problem).cloned()).collect();
+    taken.iter().for_each(|path| root.remove(&path.0));
+    if !problems.is_empty() {
+        taken.extend(stand_in::fill(&mut root, &schema));
+    }
     match from_tree::<SceneFile>(&root) {
         Ok(file) => {
             let (scene, mut more) = resolve(&file, folder);
             // What was left out must not be missed.
-            more.retain(|problem| path_of(problem).is_none_or(|path| !removed.iter().any(|other| path.holds(other))));
+            more.retain(|problem| !taken.iter().any(|taken| follows_from(problem, taken)));
             let scene = scene.filter(|_| problems.is_empty());
             problems.extend(more);
             (scene, problems)
@@ -160,6 +164,17 @@ fn check(root: &Node, folder: &Path) -> (Option<Scene>, Vec<Problem>) {
         Err(_) if !problems.is_empty() => (None, problems),
         Err(problem) => (None, vec![problem]),
     }
+}
+
+/// Whether a problem is there only because a value was taken out or stood in for.
+fn follows_from(problem: &Problem, taken: &KeyPath) -> bool {
+    let Some(path) = path_of(problem) else {
+        return false;
+    };
+    // Which keys belong to a collider depends on its shape.
+    let shape_is_unknown = taken.0.last() == Some(&Key::Name("shape".to_owned()));
+    let is_beside = path.0.starts_with(&taken.0[..taken.0.len().saturating_sub(1)]);
+    stand_in::is_about(path, taken) || shape_is_unknown && is_beside && matches!(problem.place, Place::Key(_))
 }
 
 fn path_of(problem: &Problem) -> Option<&KeyPath> {

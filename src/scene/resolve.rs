@@ -73,7 +73,7 @@ impl Resolver<'_> {
         };
         if scene.cloths.is_empty() {
             let help = "add a [[cloth]] with a `name` and a `mesh`";
-            self.error_with_help(&root, "there is no cloth in this scene", help);
+            self.error_with_help(&root.key("cloth"), "there is no cloth in this scene", help);
         }
         self.unique_names(file);
         scene

@@ -18,13 +18,86 @@ const MAX_REFERENCES: usize = 16;
 
 /// All the ways in which `root` is not what `schema` describes.
 pub fn check(root: &Node, schema: &Json) -> Vec<Problem> {
-    let mut checker = Checker { schema, problems: Vec::new() };
+    let mut checker = Checker { schema: Schema(schema), problems: Vec::new() };
     checker.visit(root, schema, &KeyPath::default(), None);
     checker.problems
 }
 
+/// Questions to a schema and its parts.
+#[derive(Clone, Copy)]
+pub struct Schema<'a>(pub &'a Json);
+
+impl<'a> Schema<'a> {
+    /// What a schema's references lead to.
+    pub fn follow(&self, schema: &'a Json) -> &'a Json {
+        let mut schema = schema;
+        for _ in 0..MAX_REFERENCES {
+            let target = schema.get("$ref").and_then(Json::as_str).and_then(|name| name.strip_prefix('#'));
+            match target.and_then(|pointer| self.0.pointer(pointer)) {
+                Some(target) => schema = target,
+                None => break,
+            }
+        }
+        schema
+    }
+
+    /// The JSON types that a schema allows; none means all.
+    pub fn types(&self, schema: &'a Json) -> Vec<&'a str> {
+        let schema = self.follow(schema);
+        match schema.get("type") {
+            Some(Json::String(name)) => vec![name],
+            Some(Json::Array(names)) => names.iter().filter_map(Json::as_str).collect(),
+            _ => branches(schema).iter().flat_map(|branch| self.types(branch)).collect(),
+        }
+    }
+
+    pub fn accepts(&self, schema: &'a Json, node: &Node) -> bool {
+        let types = self.types(schema);
+        types.is_empty()
+            || types.iter().any(|name| match node.value {
+                Value::String(_) => *name == "string",
+                Value::Integer(_) => *name == "integer" || *name == "number",
+                Value::Float(_) => *name == "number",
+                Value::Boolean(_) => *name == "boolean",
+                Value::Datetime => false,
+                Value::Array(_) => *name == "array",
+                Value::Table(_) => *name == "object",
+            })
+    }
+
+    /// The words that a schema allows, if it is a list of words.
+    pub fn choices(&self, schema: &'a Json) -> Option<Vec<&'a str>> {
+        let schema = self.follow(schema);
+        if let Some(word) = schema.get("const") {
+            return word.as_str().map(|word| vec![word]);
+        }
+        if let Some(words) = schema.get("enum").and_then(Json::as_array) {
+            return words.iter().map(Json::as_str).collect();
+        }
+        let branches = branches(schema);
+        let lists: Option<Vec<_>> = branches.iter().map(|branch| self.choices(branch)).collect();
+        lists.map(|lists| lists.concat()).filter(|words| !words.is_empty())
+    }
+
+    /// What describes an entry of an array; `schema` has no references.
+    pub fn item(&self, schema: &'a Json, index: usize) -> Option<&'a Json> {
+        let leading = schema.get("prefixItems").and_then(Json::as_array).map_or(&[][..], Vec::as_slice);
+        leading.get(index).or_else(|| schema.get("items"))
+    }
+
+    /// The part of a schema that describes a value of this kind, without references and branches.
+    pub fn branch_for(&self, schema: &'a Json, node: &Node) -> Option<&'a Json> {
+        let schema = self.follow(schema);
+        let branches = branches(schema);
+        if branches.is_empty() {
+            return Some(schema).filter(|schema| self.accepts(schema, node));
+        }
+        branches.iter().find_map(|branch| self.branch_for(branch, node))
+    }
+}
+
 struct Checker<'a> {
-    schema: &'a Json,
+    schema: Schema<'a>,
     problems: Vec<Problem>,
 }
 
@@ -42,13 +115,13 @@ impl<'a> Checker<'a> {
             return;
         }
         let help = help.or_else(|| description(schema));
-        let schema = self.follow(schema);
+        let schema = self.schema.follow(schema);
         let help = help.or_else(|| description(schema));
-        if !self.accepts(schema, node) {
+        if !self.schema.accepts(schema, node) {
             let message = format!("expected {}, found {}", self.expected(schema), node.kind());
             return self.error(path, message, help);
         }
-        if let Some(choices) = self.choices(schema) {
+        if let Some(choices) = self.schema.choices(schema) {
             return self.visit_choice(node, &choices, path);
         }
         let branches = branches(schema);
@@ -64,61 +137,10 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What a schema's references lead to.
-    fn follow(&self, schema: &'a Json) -> &'a Json {
-        let mut schema = schema;
-        for _ in 0..MAX_REFERENCES {
-            let target = schema.get("$ref").and_then(Json::as_str).and_then(|name| name.strip_prefix('#'));
-            match target.and_then(|pointer| self.schema.pointer(pointer)) {
-                Some(target) => schema = target,
-                None => break,
-            }
-        }
-        schema
-    }
-
-    /// The JSON types that a schema allows; none means all.
-    fn types(&self, schema: &'a Json) -> Vec<&'a str> {
-        let schema = self.follow(schema);
-        match schema.get("type") {
-            Some(Json::String(name)) => vec![name],
-            Some(Json::Array(names)) => names.iter().filter_map(Json::as_str).collect(),
-            _ => branches(schema).iter().flat_map(|branch| self.types(branch)).collect(),
-        }
-    }
-
-    fn accepts(&self, schema: &'a Json, node: &Node) -> bool {
-        let types = self.types(schema);
-        types.is_empty()
-            || types.iter().any(|name| match node.value {
-                Value::String(_) => *name == "string",
-                Value::Integer(_) => *name == "integer" || *name == "number",
-                Value::Float(_) => *name == "number",
-                Value::Boolean(_) => *name == "boolean",
-                Value::Datetime => false,
-                Value::Array(_) => *name == "array",
-                Value::Table(_) => *name == "object",
-            })
-    }
-
-    /// The words that a schema allows, if it is a list of words.
-    fn choices(&self, schema: &'a Json) -> Option<Vec<&'a str>> {
-        let schema = self.follow(schema);
-        if let Some(word) = schema.get("const") {
-            return word.as_str().map(|word| vec![word]);
-        }
-        if let Some(words) = schema.get("enum").and_then(Json::as_array) {
-            return words.iter().map(Json::as_str).collect();
-        }
-        let branches = branches(schema);
-        let lists: Option<Vec<_>> = branches.iter().map(|branch| self.choices(branch)).collect();
-        lists.map(|lists| lists.concat()).filter(|words| !words.is_empty())
-    }
-
     /// What a schema asks for, in words.
     fn expected(&self, schema: &'a Json) -> String {
-        let schema = self.follow(schema);
-        if let Some(words) = self.choices(schema) {
+        let schema = self.schema.follow(schema);
+        if let Some(words) = self.schema.choices(schema) {
             return one_of(&words);
         }
         let branches = branches(schema);
@@ -138,7 +160,7 @@ impl<'a> Checker<'a> {
             },
             _ => "a table".to_owned(),
         };
-        self.types(schema).iter().map(name).collect::<Vec<_>>().join(" or ")
+        self.schema.types(schema).iter().map(name).collect::<Vec<_>>().join(" or ")
     }
 
     fn visit_choice(&mut self, node: &Node, choices: &[&str], path: &KeyPath) {
@@ -154,7 +176,7 @@ impl<'a> Checker<'a> {
 
     /// Of the branches that fit the value's kind, the one it comes closest to tells what is wrong.
     fn visit_branches(&mut self, node: &Node, branches: &'a [Json], path: &KeyPath, help: Option<&str>) {
-        let fitting = branches.iter().filter(|branch| self.accepts(branch, node));
+        let fitting = branches.iter().filter(|branch| self.schema.accepts(branch, node));
         let closest = fitting
             .map(|branch| {
                 let mut checker = Checker { schema: self.schema, problems: Vec::new() };
@@ -193,7 +215,7 @@ impl<'a> Checker<'a> {
                     [] => format!("the table `[{name}]` is missing"),
                     _ => format!("the key `{name}` is missing"),
                 };
-                self.error(path, message, help);
+                self.error(&path.key(name), message, help);
             }
         }
     }
@@ -209,9 +231,8 @@ impl<'a> Checker<'a> {
             };
             return self.error(path, message, help);
         }
-        let leading = schema.get("prefixItems").and_then(Json::as_array).map_or(&[][..], Vec::as_slice);
         for (index, item) in items.iter().enumerate() {
-            if let Some(item_schema) = leading.get(index).or_else(|| schema.get("items")) {
+            if let Some(item_schema) = self.schema.item(schema, index) {
                 self.visit(item, item_schema, &path.index(index), help);
             }
         }

@@ -228,9 +228,59 @@ center = "middle"
 }
 
 #[test]
+fn a_missing_or_wrong_required_key_hides_no_other_mistake() {
+    let text = r#"[scene]
+nmae = "a"
+fps = 0
+[wind]
+direction = [0, 0, 0]
+[[cloth]]
+name = 3
+mesh = { sheet = { vertices = [1, "a"], size = [1.0, 0.0] } }
+fabric = "coton"
+[[cloth]]
+name = "x"
+unit = "cm"
+[[cloth]]
+name = "x"
+mesh = "missing.obj"
+pins = [{ sphere = { center = [0, 0, 0] } }, {}]
+[[collider]]
+name = "a/b"
+radius = 1
+[[collider]]
+name = "ball"
+shape = "sphere"
+center = [0, 0, 0]
+"#;
+    expect(
+        &bad(text),
+        &[
+            ("1:1 the key `frames` is missing", "1001-1120"),
+            ("2:1 unknown key `nmae`", "did you mean `name`?"),
+            ("3:7 this is no frame rate", ""),
+            ("5:13 a direction must not be zero", ""),
+            ("7:8 expected a string, found a whole number", "Name of the cloth"),
+            ("8:35 expected a whole number, found a string", ""),
+            ("8:54 the size of a sheet must be more than 0", ""),
+            ("9:10 unknown fabric `coton`", "cotton"),
+            ("10:1 the key `mesh` is missing", "OBJ"),
+            ("14:8 `x` is the name of `cloth[1]` already", ""),
+            ("15:8 there is no file `./missing.obj`", ""),
+            ("16:20 the key `radius` is missing", ""),
+            ("16:46 a pin has exactly one of `vertices`, `group`, `box`, `sphere`, `boundary`", ""),
+            ("17:1 the key `shape` is missing", "plane"),
+            ("18:8 `/` cannot be part of a file name", ""),
+            ("20:1 the key `radius` is missing for a sphere", ""),
+        ],
+    );
+}
+
+#[test]
 fn a_scene_needs_cloth() {
     expect(&bad("[scene]\nname = \"a\"\nframes = \"1-2\"\n"), &[("1:1 there is no cloth in this scene", "[[cloth]]")]);
-    expect(&bad(""), &[("1:1 the table `[scene]` is missing", "")]);
+    let both = [("1:1 the table `[scene]` is missing", ""), ("1:1 there is no cloth in this scene", "[[cloth]]")];
+    expect(&bad(""), &both);
 }
 
 #[test]
