@@ -232,7 +232,7 @@ pub struct ClothEntry {
     /// Path of an OBJ file (relative to the scene file), or a made mesh such as
     /// { sheet = { vertices = [41, 41], size = [4.0, 4.0] } }.
     pub mesh: MeshText,
-    /// Which object or group of the mesh file; without it, the whole file.
+    /// Which object or group of the mesh file; may be left out if the file has at most one object.
     pub object: Option<String>,
     /// Unit of the mesh file: "m" (default), "cm", "mm", "in" or "ft".
     pub unit: Option<Unit>,
@@ -387,7 +387,7 @@ pub struct ColliderEntry {
     pub to: Option<Triple>,
     /// Mesh: path of an OBJ file, relative to the scene file.
     pub mesh: Option<MeshText>,
-    /// Mesh: which object or group of the file; without it, the whole file.
+    /// Mesh: which object or group of the file; may be left out if the file has at most one object.
     pub object: Option<String>,
     /// Mesh: unit of the file: "m" (default), "cm", "mm", "in" or "ft".
     pub unit: Option<Unit>,
