@@ -87,8 +87,8 @@ impl Exit {
             Exit::NoDevice => "reserved: the device that was asked for does not exist",
             Exit::InputOutput => "reading or writing failed; a retry may work",
             Exit::StoppedEarly => "reserved: a checkpoint was written, a retry resumes",
-            Exit::Interrupted => "by SIGINT (Ctrl-C)",
-            Exit::Terminated => "by SIGTERM",
+            Exit::Interrupted => "what shells report when SIGINT (Ctrl-C) ended Kiln; bake again with --restart",
+            Exit::Terminated => "what shells report when SIGTERM ended Kiln; bake again with --restart",
         }
     }
 }

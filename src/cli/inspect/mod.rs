@@ -13,6 +13,7 @@ use super::load::load_scene;
 use super::terminal::print;
 use super::{SceneArgs, switch};
 use crate::bake::{Exit, Failure};
+use crate::cache::names;
 
 #[derive(Debug, Args)]
 pub struct InspectArgs {
@@ -33,6 +34,11 @@ fn inspect(path: &Path) -> Result<Json, Failure> {
     if metadata.is_dir() {
         return job::inspect(path);
     }
+    if [names::MANIFEST_FILE, names::FRAMES_LOG_FILE].iter().any(|name| path.ends_with(name)) {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let cause = format!("{} is a part of a job", path.display());
+        return Err(Failure::new(Exit::InvalidInput, cause, format!("inspect the folder {}", folder.display())));
+    }
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     match name.trim_end_matches(".partial").rsplit('.').next().unwrap_or_default() {
         "obj" => mesh::inspect(path),
@@ -48,7 +54,7 @@ fn inspect(path: &Path) -> Result<Json, Failure> {
     }
 }
 
-/// The resolved scene, which reproduces the bake.
+/// The scene with all defaults filled in, as a bake would take it.
 fn scene(path: &Path) -> Result<Json, Failure> {
     let resolved = load_scene(Some(path), &SceneArgs { set: Vec::new(), frames: None })?;
     let mut report = serde_json::to_value(&resolved.scene).unwrap_or_default();
