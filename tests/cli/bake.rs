@@ -81,16 +81,6 @@ fn vertices_without_a_face_stay_where_they_are() {
 }
 
 #[test]
-fn threads_do_not_change_the_store() {
-    let place = Place::new(TINY);
-    let bake = |threads: &str, out: &str| {
-        place.run(&["bake", "scene.toml", "--threads", threads, "--out", out]).succeeds();
-        place.read(&format!("{out}/bake.kc"))
-    };
-    assert_eq!(bake("1", "one"), bake("3", "three"));
-}
-
-#[test]
 fn a_missed_gate_finishes_everything_and_exits_with_5() {
     let place = Place::new(&format!("{TINY}pins = [{{ vertices = [0, 4] }}]\n[gates]\nmax_stretch = 1e-9\n"));
     let words = ["gate max_stretch missed", "\"sheet\"", "at frame", "the limit is 0.000 %", "gate failed"];
