@@ -6,10 +6,11 @@ use super::SceneArgs;
 use super::terminal::{counted, is_styled, log};
 use crate::bake::outputs::{Plan, rest_problems};
 use crate::bake::{Exit, Failure};
+use crate::math::Vec3;
 use crate::model::{self, Model, State};
 use crate::scene::document::Document;
-use crate::scene::problem::{Place, Problem, Severity};
-use crate::scene::{self, Resolved, Scene, diagnostics};
+use crate::scene::problem::{KeyPath, Place, Problem, Severity};
+use crate::scene::{self, MeshSource, Resolved, Scene, Shape, cloth_path, collider_path, diagnostics};
 
 /// What a newcomer bakes.
 const DEMO: &str = include_str!("../../presets/tablecloth.toml");
@@ -25,17 +26,24 @@ pub struct Loaded {
 
 /// Reads a scene (the demo without a path); warnings are logged.
 pub fn load_scene(path: Option<&Path>, arguments: &SceneArgs) -> Result<Resolved, Failure> {
+    read_scene(path, arguments).map_err(|failure| refuse(path, &failure.problems, failure.document.as_ref()))
+}
+
+fn read_scene(path: Option<&Path>, arguments: &SceneArgs) -> Result<Resolved, scene::Failure> {
     let frames = arguments.frames.as_deref();
-    let resolved = match path {
+    match path {
         Some(path) => scene::read(path, &arguments.set, frames),
         None => scene::read_text(DEMO_NAME, DEMO, Path::new(""), &arguments.set, frames),
-    };
-    resolved.map_err(|failure| refuse(path, &failure.problems, failure.document.as_ref()))
+    }
 }
 
 /// Reads a scene and its meshes and builds its model.
 pub fn load(path: Option<&Path>, arguments: &SceneArgs) -> Result<Loaded, Failure> {
-    let Resolved { scene, document, mut problems } = load_scene(path, arguments)?;
+    let Resolved { scene, document, mut problems } = read_scene(path, arguments).map_err(|mut failure| {
+        let more = failure.scene.take().map(|scene| object_problems(scene, &failure.problems));
+        failure.problems.extend(more.unwrap_or_default());
+        refuse(path, &failure.problems, failure.document.as_ref())
+    })?;
     let json = serde_json::to_value(&scene).map_err(|error| {
         Failure::new(Exit::Unexpected, format!("the scene cannot be written down: {error}"), "please report it")
     })?;
@@ -62,6 +70,33 @@ pub fn load(path: Option<&Path>, arguments: &SceneArgs) -> Result<Loaded, Failur
 }
 
 fn tell(problems: &[Problem], document: Option<&Document>) {
+/// What is wrong with the meshes and pins of a refused scene, as far as its objects are not refused themselves.
+fn object_problems(mut scene: Scene, found: &[Problem]) -> Vec<Problem> {
+    let is_in = |problem: &Problem, object: &KeyPath| match &problem.place {
+        Place::Scene(path) | Place::Key(path) => object.holds(path),
+        _ => false,
+    };
+    let harmless = MeshSource::Sheet { vertices: [2, 2], size: [1.0, 1.0] };
+    let mut refused = Vec::new();
+    for (number, cloth) in scene.cloths.iter_mut().enumerate() {
+        let path = cloth_path(number);
+        if found.iter().any(|problem| is_in(problem, &path)) {
+            (cloth.mesh, cloth.pins) = (harmless.clone(), Vec::new());
+            refused.push(path);
+        }
+    }
+    for (number, collider) in scene.colliders.iter_mut().enumerate() {
+        let path = collider_path(number);
+        if found.iter().any(|problem| is_in(problem, &path)) {
+            collider.shape = Shape::Sphere { center: Vec3::zeros(), radius: 1.0 };
+            refused.push(path);
+        }
+    }
+    let mut problems = model::build(&scene).map_or_else(|problems| problems, |(_, _, warnings)| warnings);
+    problems.retain(|problem| !refused.iter().any(|object| is_in(problem, object)));
+    problems
+}
+
     if !problems.is_empty() {
         log(&diagnostics::render(problems, document, is_styled()));
     }

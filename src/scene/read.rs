@@ -37,6 +37,8 @@ pub struct Failure {
     pub document: Option<Document>,
     /// All that is wrong, in the order of the text; at least one error.
     pub problems: Vec<Problem>,
+    /// The scene as far as it is known, for later stages to find more; anything stands in for what is wrong.
+    pub scene: Option<Scene>,
 }
 
 /// The path of a cloth in the scene file, by its place in `Scene::cloths`.
@@ -51,7 +53,7 @@ pub fn collider_path(index: usize) -> KeyPath {
 
 /// Reads a scene file. `overrides` are `--set` arguments, `frames` is the `--frames` argument.
 pub fn read(path: &Path, overrides: &[String], frames: Option<&str>) -> Result<Resolved, Failure> {
-    let text = read_file(path).map_err(|problem| Failure { document: None, problems: vec![*problem] })?;
+    let text = read_file(path).map_err(|problem| Failure { document: None, problems: vec![*problem], scene: None })?;
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
     read_text(&path.display().to_string(), &text, &folder, overrides, frames)
 }
@@ -65,6 +67,7 @@ pub fn read_text(
     frames: Option<&str>,
 ) -> Result<Resolved, Failure> {
     let (mut document, mut problems) = Document::parse(name, text);
+    let mut partial = None;
     // Half a tree is not worth checking.
     if problems.is_empty() {
         for argument in overrides {
@@ -72,18 +75,23 @@ pub fn read_text(
         }
         let selection = frames.map(|typed| Selection::parse(typed, &mut document, &mut problems));
         let (scene, more) = check(&document.root, folder);
+        let is_sound = |problems: &[Problem]| problems.iter().all(|problem| problem.severity == Severity::Warning);
+        let frames_are_known = is_sound(&more);
         problems.extend(more);
         if let Some(mut scene) = scene {
-            if let Some(Some(selection)) = selection {
+            if let Some(Some(selection)) = selection
+                && frames_are_known
+            {
                 selection.apply(&mut scene, &mut problems);
             }
-            if problems.iter().all(|problem| problem.severity == Severity::Warning) {
+            if is_sound(&problems) {
                 return Ok(Resolved { scene, document, problems });
             }
+            partial = Some(scene);
         }
     }
     problems.sort_by_cached_key(|problem| document.span(&problem.place).map(|span| (span.source, span.range.start)));
-    Err(Failure { document: Some(document), problems })
+    Err(Failure { document: Some(document), problems, scene: partial })
 }
 
 /// The JSON schema of scene files, draft 2020-12.
@@ -157,9 +165,8 @@ fn check(root: &Node, folder: &Path) -> (Option<Scene>, Vec<Problem>) {
             let (scene, mut more) = resolve(&file, folder);
             // What was left out must not be missed.
             more.retain(|problem| !taken.iter().any(|taken| follows_from(problem, taken)));
-            let scene = scene.filter(|_| problems.is_empty());
             problems.extend(more);
-            (scene, problems)
+            (Some(scene), problems)
         }
         Err(_) if !problems.is_empty() => (None, problems),
         Err(problem) => (None, vec![problem]),

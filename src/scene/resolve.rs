@@ -5,7 +5,7 @@ use std::path::Path;
 use super::file::{FpsText, FramesText, Keyable, OutputSection, SceneFile, SubstepsText, Triple};
 use super::frames::{FrameList, parse_frames};
 use super::pattern::Pattern;
-use super::problem::{KeyPath, Place, Problem, Severity};
+use super::problem::{KeyPath, Place, Problem};
 use super::{Format, FrameRate, Gates, Output, Scene, Substeps, Wind};
 use crate::math::Vec3;
 use crate::math::curve::{Blend, Curve, Interpolation};
@@ -13,12 +13,11 @@ use crate::math::curve::{Blend, Curve, Interpolation};
 /// How frames are written, for people who wrote them otherwise.
 pub const FRAMES_HELP: &str = "write frames as `1001-1120`, `1-100x2`, or a list such as `1,5,10-20`";
 
-/// Resolves a scene whose relative paths start at `folder`. The scene is there if no problem is an error.
-pub fn resolve(file: &SceneFile, folder: &Path) -> (Option<Scene>, Vec<Problem>) {
+/// Resolves a scene whose relative paths start at `folder`. Where a problem is an error, anything stands in.
+pub fn resolve(file: &SceneFile, folder: &Path) -> (Scene, Vec<Problem>) {
     let mut resolver = Resolver { folder, problems: Vec::new() };
     let scene = resolver.scene(file);
-    let failed = resolver.problems.iter().any(|problem| problem.severity == Severity::Error);
-    (Some(scene).filter(|_| !failed), resolver.problems)
+    (scene, resolver.problems)
 }
 
 /// Collects problems. Every step returns a value that lets the next ones go on.

@@ -48,6 +48,28 @@ fn all_mistakes_of_a_scene_are_told_in_one_run() {
 }
 
 #[test]
+#[test]
+fn mistakes_in_meshes_are_told_beside_those_of_the_scene() {
+    let more = r#"pins = [{ vertices = [99] }]
+[[cloth]]
+name = "flag"
+mesh = "flag.obj"
+[[cloth]]
+name = "bad"
+mesh = "flag.obj"
+pins = [{ group = "none" }]
+strech = 1
+[[collider]]
+name = "ball"
+shape = "sphere"
+"#;
+    let place = Place::new(&(TINY.replace("substeps = 4", "substeps = 4\nfps = 0") + more));
+    place.write("flag.obj", "v 0 0 0\nv 1 0\n");
+    let words = ["this is no frame rate", "99", "flag.obj:2", "`strech`", "`center` is missing", "6 problems"];
+    let run = place.run(&["check", "scene.toml"]).ends_with(3, &words);
+    assert_eq!(run.err.matches("flag.obj:2").count(), 1, "{}", run.err);
+}
+
 fn check_says_what_a_bake_would_take() {
     let place = Place::new(TINY);
     let run = place.run(&["check", "scene.toml", "--frames", "2-3"]).succeeds();
