@@ -20,6 +20,7 @@ use crate::import::obj;
 use crate::math::Vec3;
 use crate::mesh::surface::PolyMesh;
 use crate::model::{ClothModel, Model};
+use crate::scene::frames::uniform_step;
 use crate::scene::pattern::Pattern;
 use crate::scene::problem::{KeyPath, Place, Problem};
 use crate::scene::{Format, Gates, Output, Placement};
@@ -114,6 +115,20 @@ impl Plan {
         let both = files.iter().find(is_file_and_folder)?;
         fault(format!("`{}` would be a file inside another file", both.display()))
     }
+}
+
+/// A warning about frames whose gaps are lost in some of these formats.
+pub fn uneven_frames(formats: &[Format], frames: &[i64]) -> Option<String> {
+    let plays_evenly = |format: &Format| matches!(format, Format::Pc2 | Format::Mdd);
+    let names: Vec<&str> = formats.iter().filter(|format| plays_evenly(format)).map(|format| format.name()).collect();
+    let is_lost = uniform_step(frames).is_none() && !names.is_empty();
+    is_lost.then(|| {
+        format!(
+            "warning: the written frames are irregular, and programs play {} as if there were no gaps; write frames \
+             with one step, or obj files",
+            names.join(" and ")
+        )
+    })
 }
 
 /// Writes `rest/<object>.obj` of every cloth, in the coordinates of the caches.

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::atomic::WrittenFile;
 use super::bytes::first_not_finite;
 use super::error::{CacheError, Result};
+use crate::scene::frames::uniform_step;
 
 /// Writes one object into one cache format. Dropped before `finish`, it leaves no half file.
 pub trait CacheWriter {
@@ -29,11 +30,7 @@ pub struct Track {
 impl Track {
     /// The distance of the frames if it is the same everywhere; 1 for a single frame.
     pub fn uniform_step(&self) -> Option<i64> {
-        let step = match self.frames.as_slice() {
-            [first, second, ..] => second.checked_sub(*first)?,
-            _ => 1,
-        };
-        self.frames.windows(2).all(|pair| pair[1].checked_sub(pair[0]) == Some(step)).then_some(step)
+        uniform_step(&self.frames)
     }
 }
 

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::bake::describe_caches;
 use super::terminal::log;
-use crate::bake::outputs::{Plan, make_caches};
+use crate::bake::outputs::{Plan, make_caches, uneven_frames};
 use crate::bake::{Exit, Failure};
 use crate::cache::lock::JobLock;
 use crate::cache::manifest::{CacheFile, Manifest};
@@ -60,6 +60,7 @@ pub fn run(arguments: &ConvertArgs) -> Result<(), Failure> {
     if elsewhere.is_none() && frames != store.frames() {
         keep_whole_caches(&plan, &manifest, &formats, &frames)?;
     }
+    uneven_frames(&formats, &frames).iter().for_each(|warning| log(warning));
     let made = make_caches(job, &plan, &mut store, &formats, &frames, elsewhere.unwrap_or(job))?;
     for line in describe_caches(&made) {
         log(&line);

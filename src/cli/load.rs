@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::SceneArgs;
 use super::terminal::{counted, is_styled, log};
-use crate::bake::outputs::{Plan, rest_problems};
+use crate::bake::outputs::{Plan, rest_problems, uneven_frames};
 use crate::bake::{Exit, Failure};
 use crate::math::Vec3;
 use crate::model::{self, Model, State};
@@ -63,13 +63,13 @@ pub fn load(path: Option<&Path>, arguments: &SceneArgs) -> Result<Loaded, Failur
     match built {
         Some((model, state)) if problems.iter().all(|problem| problem.severity == Severity::Warning) => {
             tell(&problems, Some(&document));
+            uneven_frames(&scene.output.formats, &scene.written_frames).iter().for_each(|warning| log(warning));
             Ok(Loaded { scene, model, state })
         }
         _ => Err(refuse(path, &problems, Some(&document))),
     }
 }
 
-fn tell(problems: &[Problem], document: Option<&Document>) {
 /// What is wrong with the meshes and pins of a refused scene, as far as its objects are not refused themselves.
 fn object_problems(mut scene: Scene, found: &[Problem]) -> Vec<Problem> {
     let is_in = |problem: &Problem, object: &KeyPath| match &problem.place {
@@ -97,6 +97,7 @@ fn object_problems(mut scene: Scene, found: &[Problem]) -> Vec<Problem> {
     problems
 }
 
+fn tell(problems: &[Problem], document: Option<&Document>) {
     if !problems.is_empty() {
         log(&diagnostics::render(problems, document, is_styled()));
     }

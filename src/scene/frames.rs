@@ -39,6 +39,15 @@ pub fn parse_frames(text: &str) -> Result<FrameList, String> {
     Ok(FrameList { first, last, frames: frames.into_iter().collect() })
 }
 
+/// The distance of ascending frames if it is the same everywhere; 1 for a single frame.
+pub fn uniform_step(frames: &[i64]) -> Option<i64> {
+    let step = match frames {
+        [first, second, ..] => second.checked_sub(*first)?,
+        _ => 1,
+    };
+    frames.windows(2).all(|pair| pair[1].checked_sub(pair[0]) == Some(step)).then_some(step)
+}
+
 struct Range {
     first: i64,
     last: i64,

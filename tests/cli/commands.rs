@@ -48,7 +48,6 @@ fn all_mistakes_of_a_scene_are_told_in_one_run() {
 }
 
 #[test]
-#[test]
 fn mistakes_in_meshes_are_told_beside_those_of_the_scene() {
     let more = r#"pins = [{ vertices = [99] }]
 [[cloth]]

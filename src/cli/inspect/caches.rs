@@ -14,6 +14,7 @@ use crate::cache::pc2::Pc2Info;
 use crate::cache::store::{StoreReader, StoredFrame};
 use crate::math::Vec3;
 use crate::mesh::measures::bounds;
+use crate::scene::frames::uniform_step;
 
 /// A store; every frame is read, so a damaged one is found.
 pub fn store(path: &Path) -> Result<Json, Failure> {
@@ -42,16 +43,19 @@ pub fn store(path: &Path) -> Result<Json, Failure> {
 pub fn pc2(path: &Path) -> Result<Json, Failure> {
     let info = Pc2Info::read(path)?;
     let first = if info.sample_count > 0 { info.sample(0)? } else { Vec::new() };
+    // The file has one step for all samples; the job beside it knows better.
+    let is_even = written_frames(path, info.sample_count).is_none_or(|frames| uniform_step(&frames).is_some());
+    let step = is_even.then_some(f64::from(info.sample_rate));
     Ok(json!({
         "kind": "pc2",
         "file": path,
         "points": info.point_count,
         "samples": info.sample_count,
         "start_frame": info.start_frame,
-        "frames_per_sample": info.sample_rate,
+        "frames_per_sample": step.map_or(json!("irregular"), |step| json!(step)),
         "first_sample_bounds": bounds_of(&first),
         "coordinates": coordinates(path),
-        "blender": blender("PC2", &info.start_frame.to_string(), f64::from(info.sample_rate)),
+        "blender": blender("PC2", &info.start_frame.to_string(), step),
     }))
 }
 
@@ -59,11 +63,10 @@ pub fn mdd(path: &Path) -> Result<Json, Failure> {
     let info = MddInfo::read(path)?;
     let first = if info.times.is_empty() { Vec::new() } else { info.frame(0)? };
     // The file knows seconds only; the job beside it knows frames.
-    let frames = plan_of(path).map(|plan| plan.written_frames).filter(|frames| frames.len() == info.times.len());
+    let frames = written_frames(path, info.times.len());
     let (start, step) = match frames.as_deref() {
-        Some([first, second, ..]) => (first.to_string(), (second - first) as f64),
-        Some([only]) => (only.to_string(), 1.0),
-        _ => ("the first written frame (the file does not say)".to_owned(), 1.0),
+        Some(frames @ [first, ..]) => (first.to_string(), uniform_step(frames).map(|step| step as f64)),
+        _ => ("the first written frame (the file does not say)".to_owned(), is_even(&info.times).then_some(1.0)),
     };
     Ok(json!({
         "kind": "mdd",
@@ -79,8 +82,12 @@ pub fn mdd(path: &Path) -> Result<Json, Failure> {
 }
 
 /// How to play a cache in Blender, whose modifier counts samples, not frames.
-fn blender(format: &str, start: &str, step: f64) -> String {
-    let scale = if step == 1.0 { "1".to_owned() } else { format!("1/{step}") };
+fn blender(format: &str, start: &str, step: Option<f64>) -> String {
+    let scale = match step {
+        None => return "the frames are irregular, so the Mesh Cache modifier cannot place them".to_owned(),
+        Some(1.0) => "1".to_owned(),
+        Some(step) => format!("1/{step}"),
+    };
     format!(
         "Mesh Cache modifier: Format {format}, Frame Start {start}, Frame Scale {scale}; axes Forward +Y, Up +Z (they \
          leave the file as it is) on rest/<object>.obj from the same job"
@@ -101,6 +108,20 @@ fn coordinates(path: &Path) -> Json {
         Some(plan) => json!({ "unit": plan.output.unit, "up": plan.output.up, "space": plan.output.space }),
         None => json!("unknown: the file does not say, and no job is around it"),
     }
+}
+
+/// The frames of a cache with so many samples, if its job is around it.
+fn written_frames(path: &Path, sample_count: usize) -> Option<Vec<i64>> {
+    plan_of(path).map(|plan| plan.written_frames).filter(|frames| frames.len() == sample_count)
+}
+
+/// Whether times are equally far apart, as far as their digits tell.
+fn is_even(times: &[f32]) -> bool {
+    let [first, second, ..] = times else {
+        return true;
+    };
+    let tolerance = 4.0 * f32::EPSILON * times.last().unwrap_or(first).abs();
+    times.windows(2).all(|pair| (pair[1] - pair[0] - (second - first)).abs() <= tolerance)
 }
 
 /// The plan of the job that a cache lies in; patterns may have put it some folders deeper.
