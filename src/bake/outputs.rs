@@ -136,7 +136,9 @@ pub fn write_rest_meshes(job: &Path, plan: &Plan, model: &Model) -> Result<Vec<W
     let mut written = Vec::new();
     for (planned, cloth) in plan.cloths.iter().zip(&model.cloths) {
         let positions = rest_positions(plan, planned, cloth);
-        written.push(write_obj(&job.join(names::rest_file(&cloth.name)), &cloth.surface, &positions)?);
+        let coordinates = Coordinates::new(&plan.output, &planned.placement);
+        let normals: Vec<_> = cloth.surface.normals.iter().map(|n| coordinates.apply_to_direction(*n)).collect();
+        written.push(write_obj(&job.join(names::rest_file(&cloth.name)), &cloth.surface, &positions, &normals)?);
     }
     Ok(written)
 }

@@ -42,10 +42,20 @@ impl Coordinates {
         if let Some(pose) = &self.local {
             point = pose.apply_inverse(point);
         }
-        point /= self.unit.metres();
+        self.with_axes(point / self.unit.metres())
+    }
+
+    /// A direction, such as a normal, in the coordinates of the file. One that does not fit its numbers becomes zero.
+    pub fn apply_to_direction(&self, direction: Vec3) -> [f32; 3] {
+        let turned = self.local.map_or(direction, |pose| pose.rotation.inverse() * direction);
+        let direction = self.with_axes(turned);
+        if direction.iter().all(|x| x.is_finite()) { direction } else { [0.0; 3] }
+    }
+
+    fn with_axes(&self, v: Vec3) -> [f32; 3] {
         let [x, y, z] = match self.up {
-            UpAxis::Y => [point.x, point.y, point.z],
-            UpAxis::Z => [point.x, -point.z, point.y],
+            UpAxis::Y => [v.x, v.y, v.z],
+            UpAxis::Z => [v.x, -v.z, v.y],
         };
         [x as f32, y as f32, z as f32]
     }

@@ -1,7 +1,7 @@
 //! Wavefront OBJ: rest meshes, and one file a frame.
 //!
-//! Vertices, polygons, texture coordinates, names, groups and materials are those of the artist's mesh, in its order.
-//! Normals are left out: those of the file belong to the undeformed mesh. Numbers have as many digits as it takes to
+//! Vertices, polygons, texture coordinates, names, groups, materials and smoothing groups are those of the artist's
+//! mesh, in its order. Only rest meshes have normals: those of the file belong to the undeformed mesh. Numbers have as many digits as it takes to
 //! read back the same f32.
 
 use std::fmt::Write;
@@ -19,9 +19,10 @@ struct Template {
 }
 
 impl Template {
-    fn new(mesh: &PolyMesh) -> Self {
+    /// Without `normals`, the corners name none.
+    fn new(mesh: &PolyMesh, normals: &[[f32; 3]]) -> Self {
         let mut above_vertices = "# written by Kiln\n".to_owned();
-        if let Some(library) = &mesh.material_library {
+        for library in &mesh.material_libraries {
             above_vertices += &format!("mtllib {}\n", one_line(library));
         }
         if !mesh.name.is_empty() {
@@ -31,7 +32,10 @@ impl Template {
         for [u, v] in &mesh.uvs {
             let _ = writeln!(below_vertices, "vt {u} {v}"); // a String takes everything
         }
-        put_faces(&mut below_vertices, mesh);
+        for [x, y, z] in normals {
+            let _ = writeln!(below_vertices, "vn {x} {y} {z}");
+        }
+        put_faces(&mut below_vertices, mesh, !normals.is_empty());
         Template { above_vertices, below_vertices }
     }
 
@@ -48,7 +52,7 @@ impl Template {
     }
 }
 
-fn put_faces(text: &mut String, mesh: &PolyMesh) {
+fn put_faces(text: &mut String, mesh: &PolyMesh, with_normals: bool) {
     // Membership sorted by face, so that one walk over the faces meets it in order.
     let mut memberships: Vec<(u32, usize)> = Vec::new();
     for (number, group) in mesh.groups.iter().enumerate() {
@@ -57,6 +61,7 @@ fn put_faces(text: &mut String, mesh: &PolyMesh) {
     memberships.sort_unstable();
     let mut memberships = memberships.chunk_by(|a, b| a.0 == b.0).peekable();
     let mut materials = mesh.materials.iter().peekable();
+    let mut smoothing = mesh.smoothing.iter().peekable();
     let mut current: Vec<usize> = Vec::new();
     for face in 0..mesh.face_count() {
         let groups = match memberships.next_if(|group| group[0].0 as usize == face) {
@@ -73,12 +78,19 @@ fn put_faces(text: &mut String, mesh: &PolyMesh) {
         while let Some(run) = materials.next_if(|run| run.first_face as usize <= face) {
             let _ = writeln!(text, "usemtl {}", one_line(&run.name));
         }
+        while let Some(run) = smoothing.next_if(|run| run.first_face as usize <= face) {
+            let _ = writeln!(text, "s {}", one_line(&run.name));
+        }
         text.push('f');
         for corner in mesh.face(face) {
             let _ = write!(text, " {}", u64::from(corner.position) + 1);
-            if let Some(uv) = corner.uv {
-                let _ = write!(text, "/{}", u64::from(uv) + 1);
-            }
+            let normal = corner.normal.filter(|_| with_normals);
+            let _ = match (corner.uv.map(|uv| u64::from(uv) + 1), normal.map(|normal| u64::from(normal) + 1)) {
+                (None, None) => Ok(()),
+                (Some(uv), None) => write!(text, "/{uv}"),
+                (None, Some(normal)) => write!(text, "//{normal}"),
+                (Some(uv), Some(normal)) => write!(text, "/{uv}/{normal}"),
+            };
         }
         text.push('\n');
     }
@@ -93,12 +105,13 @@ fn one_line(name: &str) -> String {
     }
 }
 
-/// Writes a mesh with other positions into one OBJ file, for example the rest mesh of a cache.
-pub fn write_obj(path: &Path, mesh: &PolyMesh, positions: &[[f32; 3]]) -> Result<WrittenFile> {
+/// Writes a mesh with other positions and normals into one OBJ file, for example the rest mesh of a cache. There are as
+/// many normals as in the mesh, or none.
+pub fn write_obj(path: &Path, mesh: &PolyMesh, positions: &[[f32; 3]], normals: &[[f32; 3]]) -> Result<WrittenFile> {
     let object = mesh.name.clone();
     let mut progress = Progress::new(Track { object, vertex_count: mesh.positions.len(), frames: vec![0] });
     progress.accept(path, 0, positions)?;
-    Template::new(mesh).write(path, positions, &mut String::new())
+    Template::new(mesh, normals).write(path, positions, &mut String::new())
 }
 
 /// Writes one OBJ file a frame.
@@ -123,7 +136,7 @@ impl ObjWriter {
             let message = format!("the mesh of \"{}\" has {have} vertices, its frames have {want}", track.object);
             return Err(CacheError::invalid(first, message));
         }
-        let (template, progress) = (Template::new(mesh), Progress::new(track));
+        let (template, progress) = (Template::new(mesh, &[]), Progress::new(track));
         Ok(ObjWriter { template, files, progress, text: String::new(), written: Vec::new() })
     }
 }

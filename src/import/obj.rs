@@ -1,4 +1,5 @@
-//! Wavefront OBJ, read so that nothing of the artist's file is lost: vertex order, polygons, UVs, groups, materials.
+//! Wavefront OBJ, read so that the artist's file comes back: vertex order, polygons, UVs, normals, groups, materials,
+//! smoothing groups. Left out are vertex colours, the third number of `vt`, lines, points and curves.
 //!
 //! Written here because the common crate (tobj) numbers vertices by first use and splits objects by material, so the order of
 //! the file cannot be recovered from it, and its errors name no line. The tests compare this reader with tobj.
@@ -7,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::math::Vec3;
-use crate::mesh::surface::{Corner, Group, MaterialRun, PolyMesh};
+use crate::mesh::surface::{Corner, FaceRun, Group, PolyMesh};
 use crate::scene::problem::{Place, Problem};
 
 /// All of an OBJ file.
@@ -132,11 +133,15 @@ impl Reader {
             }
             "usemtl" => {
                 let first_face = self.mesh.face_count() as u32;
-                self.mesh.materials.push(MaterialRun { first_face, name: rest.to_owned() });
+                self.mesh.materials.push(FaceRun { first_face, name: rest.to_owned() });
             }
-            "mtllib" => self.mesh.material_library = Some(rest.to_owned()),
-            // Lines, points, smoothing groups and curves say nothing about the surface; comments and blank lines nothing at all.
-            "" | "s" | "l" | "p" | "vp" | "deg" | "bmat" | "step" | "cstype" | "curv" | "curv2" | "surf" | "parm"
+            "s" => {
+                let first_face = self.mesh.face_count() as u32;
+                self.mesh.smoothing.push(FaceRun { first_face, name: rest.to_owned() });
+            }
+            "mtllib" => self.mesh.material_libraries.push(rest.to_owned()),
+            // Lines, points and curves say nothing about the surface; comments and blank lines nothing at all.
+            "" | "l" | "p" | "vp" | "deg" | "bmat" | "step" | "cstype" | "curv" | "curv2" | "surf" | "parm"
             | "trim" | "hole" | "scrv" | "sp" | "end" | "con" | "mg" | "bevel" | "c_interp" | "d_interp" | "lod"
             | "shadow_obj" | "trace_obj" | "ctech" | "stech" | "call" | "csh" => {}
             other => {
@@ -311,16 +316,9 @@ impl ObjFile {
         let normal = Renumbered::new(whole.normals.len(), corners().filter_map(|c| c.normal));
         let mut face_starts = vec![0];
         let mut face_number = vec![None; whole.face_count()];
-        let mut materials: Vec<MaterialRun> = Vec::new();
         for (new, &face) in faces.iter().enumerate() {
             face_number[face as usize] = Some(new as u32);
             face_starts.push(face_starts[new] + whole.face(face as usize).len() as u32);
-            let run = whole.materials.partition_point(|run| run.first_face <= face);
-            if let Some(run) = run.checked_sub(1).map(|run| &whole.materials[run])
-                && materials.last().is_none_or(|last| last.name != run.name)
-            {
-                materials.push(MaterialRun { first_face: new as u32, name: run.name.clone() });
-            }
         }
         let groups = whole
             .groups
@@ -345,10 +343,23 @@ impl ObjFile {
                 .collect(),
             face_starts,
             groups,
-            materials,
-            material_library: whole.material_library.clone(),
+            materials: runs_of(faces, &whole.materials),
+            smoothing: runs_of(faces, &whole.smoothing),
+            material_libraries: whole.material_libraries.clone(),
         }
     }
+}
+
+/// The runs of some faces, which are numbered anew.
+fn runs_of(faces: &[u32], whole: &[FaceRun]) -> Vec<FaceRun> {
+    let mut runs: Vec<FaceRun> = Vec::new();
+    for (new, face) in faces.iter().enumerate() {
+        let run = whole.partition_point(|run| run.first_face <= *face).checked_sub(1).map(|run| &whole[run]);
+        if let Some(run) = run.filter(|run| runs.last().is_none_or(|last| last.name != run.name)) {
+            runs.push(FaceRun { first_face: new as u32, name: run.name.clone() });
+        }
+    }
+    runs
 }
 
 /// Entries that are used, numbered anew in their old order.

@@ -1,4 +1,4 @@
-//! A polygon mesh exactly as it stands in the artist's file: order, polygons, UVs, groups and materials are kept.
+//! A polygon mesh exactly as it stands in the artist's file: order, polygons, UVs, groups, materials and smoothing are kept.
 
 use crate::math::Vec3;
 
@@ -22,9 +22,9 @@ pub struct Group {
     pub faces: Vec<u32>,
 }
 
-/// A run of faces that share a material; `first_face` up to the next run.
+/// A run of faces that share a material or a smoothing group; `first_face` up to the next run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MaterialRun {
+pub struct FaceRun {
     /// Where the run starts.
     pub first_face: u32,
     /// As written in the file.
@@ -49,9 +49,11 @@ pub struct PolyMesh {
     /// Named groups of faces.
     pub groups: Vec<Group>,
     /// Materials along the faces, ascending by `first_face`.
-    pub materials: Vec<MaterialRun>,
-    /// The material library that the file names.
-    pub material_library: Option<String>,
+    pub materials: Vec<FaceRun>,
+    /// Smoothing groups along the faces (`s` in OBJ), ascending by `first_face`.
+    pub smoothing: Vec<FaceRun>,
+    /// The material libraries that the file names, one entry for each statement.
+    pub material_libraries: Vec<String>,
 }
 
 impl PolyMesh {

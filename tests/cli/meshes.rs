@@ -87,6 +87,41 @@ fn meshes_with_blemishes_bake_and_the_log_says_so() {
 }
 
 #[test]
+fn the_rest_mesh_keeps_libraries_smoothing_and_normals() {
+    let mesh = "mtllib a.mtl b.mtl\nmtllib c.mtl\no part\nv 0 0 0\nv 1 0 0\nv 0 0 1\nv 1 0 1\nvt 0 0\nvn 0 1 0\nvn 0 0 1\n\
+                s 1\nf 1/1/1 2/1/1 3/1/2\ns off\nf 2//1 4//1 3//2\n";
+    let place = with_mesh(mesh);
+    let turned = ["--set", "cloth.sheet.transform={ rotate = [90, 0, 0] }", "--set", "output.formats=[\"obj\"]"];
+    let lines = |file: &str, starts: &[&str]| -> Vec<String> {
+        let text = String::from_utf8(place.read(file)).unwrap();
+        let is_wanted = |line: &&str| starts.iter().any(|start| line.starts_with(start));
+        text.lines().filter(is_wanted).map(str::to_owned).collect()
+    };
+    place.bake(&turned).succeeds();
+    let faces = ["s 1", "f 1/1/1 2/1/1 3/1/2", "s off", "f 2//1 4//1 3//2"];
+    let libraries = ["mtllib a.mtl b.mtl", "mtllib c.mtl"];
+    assert_eq!(lines("job/rest/sheet.obj", &["s ", "f "]), faces);
+    assert_eq!(lines("job/rest/sheet.obj", &["mtllib"]), libraries);
+    assert_eq!(lines("job/sheet.0002.obj", &["mtllib"]), libraries);
+    assert_eq!(lines("job/sheet.0002.obj", &["s ", "f ", "vn"]), ["s 1", "f 1/1 2/1 3/1", "s off", "f 2 4 3"]);
+    let normals = |place: &Place| -> Vec<f32> {
+        let text = String::from_utf8(place.read("job/rest/sheet.obj")).unwrap();
+        let numbers = text.lines().filter_map(|line| line.strip_prefix("vn ")).flat_map(|line| line.split(' '));
+        numbers.map(|number| number.parse().unwrap()).collect()
+    };
+    let expect = |expected: [f32; 6]| {
+        let found = normals(&place);
+        assert!(found.len() == 6 && found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?}");
+    };
+    // Up turned about x is towards us, and what was towards us points down.
+    expect([0.0, 0.0, 1.0, 0.0, -1.0, 0.0]);
+    place.bake(&[&turned[..], &["--restart", "--set", "output.up=z", "--set", "output.unit=cm"]].concat()).succeeds();
+    expect([0.0, -1.0, 0.0, 0.0, 0.0, -1.0]);
+    place.bake(&[&turned[..], &["--restart", "--set", "output.space=local"]].concat()).succeeds();
+    expect([0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+}
+
+#[test]
 fn several_objects_have_to_be_chosen_from() {
     let place = with_mesh(format!("o front\n{TRIANGLE}f 1 2 3\no back\n{TRIANGLE}f 4 5 6\n"));
     place.bake(&[]).ends_with(3, &["2 objects and none is chosen", "front", "back"]);

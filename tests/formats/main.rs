@@ -11,11 +11,12 @@ mod store;
 use std::path::{Path, PathBuf};
 
 use kiln::math::Vec3;
-use kiln::mesh::surface::{Corner, Group, MaterialRun, PolyMesh};
+use kiln::mesh::surface::{Corner, FaceRun, Group, PolyMesh};
 
 /// A flat grid of quads in the xz-plane with UVs, a group and two materials.
 fn grid(columns: u32, rows: u32) -> PolyMesh {
-    let mut mesh = PolyMesh { name: "grid".into(), material_library: Some("cloth.mtl".into()), ..PolyMesh::default() };
+    let mut mesh =
+        PolyMesh { name: "grid".into(), material_libraries: vec!["cloth.mtl".into()], ..PolyMesh::default() };
     for row in 0..rows {
         for column in 0..columns {
             mesh.positions.push(Vec3::new(f64::from(column) * 0.1, 0.0, f64::from(row) * 0.1));
@@ -33,8 +34,8 @@ fn grid(columns: u32, rows: u32) -> PolyMesh {
     }
     let faces = mesh.face_count() as u32;
     mesh.groups.push(Group { name: "hem".into(), faces: (0..columns - 1).collect() });
-    mesh.materials.push(MaterialRun { first_face: 0, name: "silk".into() });
-    mesh.materials.push(MaterialRun { first_face: faces / 2, name: "wool".into() });
+    mesh.materials.push(FaceRun { first_face: 0, name: "silk".into() });
+    mesh.materials.push(FaceRun { first_face: faces / 2, name: "wool".into() });
     mesh
 }
 

@@ -20,7 +20,7 @@ fn another_reader_finds_the_same_mesh() {
     let mesh = crate::grid(4, 3);
     let positions = crate::waving(&mesh, 7);
     let path = folder.path().join("rest").join("grid.obj");
-    write_obj(&path, &mesh, &positions).unwrap();
+    write_obj(&path, &mesh, &positions, &[]).unwrap();
     assert_eq!(vertices(&path), positions, "every bit, in order");
     let (models, _) = tobj::load_obj(&path, &tobj::LoadOptions::default()).unwrap();
     assert!(models.iter().all(|model| model.mesh.face_arities.iter().all(|&arity| arity == 4)));
@@ -46,7 +46,7 @@ fn names_groups_and_materials_stand_where_they_stood() {
     mesh.corners[4].uv = None;
     mesh.name = "two\nlines".into();
     let path = folder.path().join("grid.obj");
-    write_obj(&path, &mesh, &crate::waving(&mesh, 0)).unwrap();
+    write_obj(&path, &mesh, &crate::waving(&mesh, 0), &[]).unwrap();
     let text = fs::read_to_string(&path).unwrap();
     let structure: Vec<&str> = text.lines().filter(|line| !line.starts_with('v')).collect();
     let expected = [
@@ -89,6 +89,6 @@ fn a_sequence_has_one_whole_file_a_frame() {
 fn a_mesh_without_faces_is_no_trouble() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("empty.obj");
-    write_obj(&path, &PolyMesh::default(), &[]).unwrap();
+    write_obj(&path, &PolyMesh::default(), &[], &[]).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "# written by Kiln\n");
 }

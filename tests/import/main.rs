@@ -152,7 +152,7 @@ fn everything_stays_in_the_order_of_the_file() {
         [vec![0, 1, 2, 3], vec![3, 2, 4], vec![5, 6, 7, 2, 1], vec![5, 6, 7]]
     );
     assert_eq!(mesh.face(3)[0], Corner { position: 5, uv: Some(4), normal: Some(1) });
-    assert_eq!(mesh.material_library.as_deref(), Some("cloth.mtl"));
+    assert_eq!(mesh.material_libraries, ["cloth.mtl"]);
 }
 
 #[test]

@@ -53,7 +53,7 @@ pub fn inspect(path: &Path) -> Result<Json, Failure> {
         "objects": file.object_names(),
         "groups": groups,
         "materials": materials,
-        "material_library": mesh.material_library,
+        "material_libraries": mesh.material_libraries,
         "bounds": { "min": list(low), "max": list(high), "size": list(high - low) },
         "unit_guess": unit_guess((high - low).max()),
         "boundary_loops": loops,
