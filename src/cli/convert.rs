@@ -23,10 +23,10 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "FORMAT", env = "KILN_TO", value_delimiter = ',', required = true, value_parser = format)]
     to: Vec<Format>,
     /// Frames to take, such as 1001-1100 or 1,5,10-20 [default: all that are stored]
-    #[arg(long, value_name = "RANGE", env = "KILN_FRAMES", allow_hyphen_values = true)]
+    #[arg(long, value_name = "RANGE", env = "KILN_CONVERT_FRAMES", allow_hyphen_values = true)]
     frames: Option<String>,
     /// Folder for the caches [default: the job folder]
-    #[arg(long, value_name = "DIR", env = "KILN_OUT")]
+    #[arg(long, value_name = "DIR", env = "KILN_CONVERT_OUT")]
     out: Option<PathBuf>,
 }
 

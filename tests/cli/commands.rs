@@ -25,6 +25,7 @@ fn help_lists_every_exit_code() {
     for exit in kiln::bake::Exit::ALL {
         assert!(help.contains(&format!("{:>3}  {}", exit.number(), exit.name())), "{help}");
     }
+    assert_eq!(help.matches("what shells report").count(), 2, "signals end Kiln without its doing");
     assert!(place.run(&["--version"]).succeeds().out.starts_with("kiln 0."));
 }
 
@@ -69,6 +70,7 @@ shape = "sphere"
     assert_eq!(run.err.matches("flag.obj:2").count(), 1, "{}", run.err);
 }
 
+#[test]
 fn check_says_what_a_bake_would_take() {
     let place = Place::new(TINY);
     let run = place.run(&["check", "scene.toml", "--frames", "2-3"]).succeeds();
@@ -139,6 +141,39 @@ fn convert_takes_what_is_stored_and_keeps_whole_caches() {
 }
 
 #[test]
+fn irregular_frames_are_warned_of_and_shown_as_such() {
+    let place = Place::new(&format!("{TINY}[output]\nformats = [\"pc2\", \"mdd\"]\n"));
+    let warnings = |run: crate::Run| run.err.matches("warning: the written frames are irregular").count();
+    let uneven = ["--frames", "1,2,4"];
+    assert_eq!(warnings(place.run(&[&["check", "scene.toml"], &uneven[..]].concat()).succeeds()), 1);
+    assert_eq!(warnings(place.bake(&uneven).succeeds()), 1);
+    assert_eq!(warnings(place.run(&["convert", "job", "--to", "pc2,mdd", "--out", "copies"]).succeeds()), 1);
+    for (file, other) in
+        [("job/sheet.pc2", "frames per sample: irregular"), ("job/sheet.mdd", ""), ("copies/sheet.mdd", "")]
+    {
+        let report = place.run(&["inspect", file]).succeeds().out;
+        assert!(report.contains("irregular") && report.contains(other), "{report}");
+        assert!(!report.contains("Frame Scale"), "{report}");
+    }
+    assert_eq!(warnings(place.run(&["convert", "job", "--to", "obj"]).succeeds()), 0);
+    assert_eq!(warnings(place.bake(&["--frames", "1-4x3", "--restart"]).succeeds()), 0);
+    assert!(place.run(&["inspect", "job/sheet.pc2"]).succeeds().out.contains("Frame Scale 1/3"));
+}
+
+#[test]
+fn convert_has_its_own_names_in_the_environment() {
+    let place = Place::new(TINY);
+    place.bake(&[]).succeeds();
+    let mut command = place.command(&["convert", "job", "--to", "mdd"]);
+    command.envs([("KILN_OUT", "wrong"), ("KILN_FRAMES", "9")]);
+    command.envs([("KILN_CONVERT_OUT", "right"), ("KILN_CONVERT_FRAMES", "2-3")]);
+    crate::Run::new(command.output().unwrap()).succeeds();
+    assert!(place.path("right/sheet.mdd").exists() && !place.path("wrong").exists());
+    let help = place.run(&["convert", "--help"]).succeeds().out;
+    assert!(help.contains("KILN_CONVERT_OUT") && help.contains("KILN_CONVERT_FRAMES"), "{help}");
+}
+
+#[test]
 fn damage_is_found_by_inspect_and_convert() {
     let place = Place::new(TINY);
     place.bake(&[]).succeeds();
@@ -155,6 +190,9 @@ fn damage_is_found_by_inspect_and_convert() {
         place.write(name, content);
         let path = if name.starts_with("job") { "job" } else { name };
         place.run(&["inspect", path]).ends_with(3, &[]);
+    }
+    for part in ["manifest.json", "frames.jsonl"] {
+        place.run(&["inspect", &format!("job/{part}")]).ends_with(3, &[part, "inspect the folder job"]);
     }
     place.run(&["inspect", "nothing.obj"]).ends_with(3, &["nothing.obj"]);
     place.run(&["inspect", "."]).ends_with(3, &["not a job folder"]);
