@@ -2,7 +2,7 @@
 
 use super::exit::{Exit, Failure};
 use crate::cache::frames_log::{FrameRecord, ObjectRecord};
-use crate::scene::Gates;
+use crate::scene::{Cloth, Gates};
 
 /// A figure of a frame that can have a limit.
 struct Metric {
@@ -76,6 +76,19 @@ impl Watch {
                 }
             }
         }
+    }
+
+    /// One line for each cloth that stretched more than it should, whether there is a gate for it or not.
+    pub fn overstretched(&self, cloths: &[Cloth]) -> Vec<String> {
+        let line = |cloth: &Cloth| {
+            let worst = self.worst.iter().find(|w| w.metric == METRICS[0].name && w.object == cloth.name)?;
+            let (value, limit) = (worst.show(worst.value), worst.show(cloth.fabric.max_stretch));
+            let (name, frame) = (&cloth.name, worst.frame);
+            (worst.value > cloth.fabric.max_stretch).then(|| {
+                format!("\"{name}\" stretched by {value} at frame {frame}, more than its max_stretch of {limit}: raise `substeps`, or look for pins and colliders that pull it apart")
+            })
+        };
+        cloths.iter().filter_map(line).collect()
     }
 
     /// The worst figures so far, by object, then by figure.

@@ -52,6 +52,8 @@ pub struct Summary {
     pub seconds: f64,
     /// Size of the store.
     pub store_bytes: u64,
+    /// Cloths that stretched more than they should.
+    pub overstretched: Vec<String>,
 }
 
 impl Outcome {
@@ -79,6 +81,7 @@ impl Job<'_> {
         let path = self.folder.join(names::MANIFEST_FILE);
         manifest.write(&path)?;
         let start = Instant::now();
+        let scene = self.scene;
         let baked = self.bake(&plan, &mut manifest, progress);
         let failure = match &baked {
             Ok((watch, _)) => watch.failure(),
@@ -95,7 +98,8 @@ impl Job<'_> {
         let (watch, store_bytes) = baked?;
         recorded?;
         let seconds = start.elapsed().as_secs_f64();
-        Ok(Outcome::Baked(Box::new(Summary { manifest, watch, seconds, store_bytes })))
+        let overstretched = watch.overstretched(&scene.cloths);
+        Ok(Outcome::Baked(Box::new(Summary { manifest, watch, seconds, store_bytes, overstretched })))
     }
 
     /// Simulates and writes everything except the manifest.

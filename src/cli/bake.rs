@@ -116,6 +116,9 @@ fn log_summary(summary: &Summary, folder: &Path) {
         let (metric, object, value) = (worst.metric, &worst.object, worst.show(worst.value));
         log(&format!("{metric} of \"{object}\": at most {value} (frame {}){verdict}", worst.frame));
     }
+    for line in &summary.overstretched {
+        log(&format!("warning: {line}"));
+    }
     for line in describe_caches(&summary.manifest.caches) {
         log(&line);
     }

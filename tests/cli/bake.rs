@@ -148,3 +148,11 @@ fn the_demo_needs_no_scene_and_goes_to_output() {
     place.run(&[&["bake"][..], &smaller, &shorter].concat()).succeeds();
     assert!(place.path("output/tablecloth/cloth.pc2").exists());
 }
+
+#[test]
+fn a_cloth_that_stretches_too_far_is_named_without_a_gate() {
+    let place = Place::new(TINY);
+    let hung = ["--set", "cloth.sheet.pins=[{ vertices = [0, 4] }]", "--set", "scene.frames=1-24"];
+    place.bake(&hung).ends_with(0, &["warning: \"sheet\" stretched by", "max_stretch of 1.000 %"]);
+    place.bake(&[&hung[..], &["--set", "scene.substeps=auto", "--restart"]].concat()).succeeds();
+}
