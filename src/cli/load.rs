@@ -40,7 +40,7 @@ fn read_scene(path: Option<&Path>, arguments: &SceneArgs) -> Result<Resolved, sc
 /// Reads a scene and its meshes and builds its model.
 pub fn load(path: Option<&Path>, arguments: &SceneArgs) -> Result<Loaded, Failure> {
     let Resolved { scene, document, mut problems } = read_scene(path, arguments).map_err(|mut failure| {
-        let more = failure.scene.take().map(|scene| object_problems(scene, &failure.problems));
+        let more = failure.scene.take().map(|scene| object_problems(*scene, &failure.problems));
         failure.problems.extend(more.unwrap_or_default());
         refuse(path, &failure.problems, failure.document.as_ref())
     })?;

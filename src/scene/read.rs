@@ -38,7 +38,7 @@ pub struct Failure {
     /// All that is wrong, in the order of the text; at least one error.
     pub problems: Vec<Problem>,
     /// The scene as far as it is known, for later stages to find more; anything stands in for what is wrong.
-    pub scene: Option<Scene>,
+    pub scene: Option<Box<Scene>>,
 }
 
 /// The path of a cloth in the scene file, by its place in `Scene::cloths`.
@@ -87,7 +87,7 @@ pub fn read_text(
             if is_sound(&problems) {
                 return Ok(Resolved { scene, document, problems });
             }
-            partial = Some(scene);
+            partial = Some(Box::new(scene));
         }
     }
     problems.sort_by_cached_key(|problem| document.span(&problem.place).map(|span| (span.source, span.range.start)));

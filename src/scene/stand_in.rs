@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::problem::{Key, KeyPath};
+use super::problem::{Key, KeyPath, Span};
 use super::tree::{Entry, Node, Value};
 use super::validate::Schema;
 
@@ -75,7 +75,7 @@ impl<'a> Filler<'a> {
             let schema = self.schema.follow(schema);
             let count = schema.get("minItems").and_then(Json::as_u64).unwrap_or(0) as usize;
             let items = (0..count).filter_map(|index| self.schema.item(schema, index));
-            let span = super::problem::Span { source: 0, range: 0..0 };
+            let span = Span { source: 0, range: 0..0 };
             Value::Array(items.map(|item| Node { value: self.stand_in(item, path), span: span.clone() }).collect())
         } else {
             Value::Table(Vec::new())
