@@ -115,6 +115,6 @@ fn exit_codes() -> String {
     for exit in Exit::ALL {
         text += &format!("  {:>3}  {:<18} {}\n", exit.number(), exit.name(), exit.meaning());
     }
-    text + "\nEvery option can also be given in the environment as KILN_..., such as KILN_THREADS=8. Those of convert have names \
-            of their own where bake has the same option: KILN_CONVERT_OUT, KILN_CONVERT_FRAMES."
+    text + "\nEvery option can also be given in the environment as KILN_..., such as KILN_THREADS=8. What convert shares \
+            with bake has names of its own there: KILN_CONVERT_OUT, KILN_CONVERT_FRAMES."
 }

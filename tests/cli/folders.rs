@@ -28,15 +28,16 @@ fn a_damaged_bake_is_not_taken_for_a_whole_one() {
     place.bake(&[]).succeeds();
     place.run(&["convert", "job", "--to", "mdd"]).succeeds();
     place.bake(&[]).ends_with(0, &["nothing to do"]);
-    let flip = |bytes: &mut Vec<u8>| *bytes.last_mut().unwrap() ^= 1;
-    let damages: [(&str, &dyn Fn(&mut Vec<u8>)); 7] = [
-        ("bake.kc", &|bytes| bytes.truncate(100)),
-        ("bake.kc", &flip),
-        ("rest/sheet.obj", &|bytes| bytes.extend(b"# more\n")),
-        ("rest/sheet.obj", &flip),
-        ("sheet.pc2", &flip),
-        ("sheet.mdd", &flip),
-        ("frames.jsonl", &flip),
+    type Damage = fn(&mut Vec<u8>);
+    let flip: Damage = |bytes| *bytes.last_mut().unwrap() ^= 1;
+    let damages: [(&str, Damage); 7] = [
+        ("bake.kc", |bytes| bytes.truncate(100)),
+        ("bake.kc", flip),
+        ("rest/sheet.obj", |bytes| bytes.extend(b"# more\n")),
+        ("rest/sheet.obj", flip),
+        ("sheet.pc2", flip),
+        ("sheet.mdd", flip),
+        ("frames.jsonl", flip),
     ];
     for (name, damage) in damages {
         let path = format!("job/{name}");

@@ -153,6 +153,8 @@ fn everything_stays_in_the_order_of_the_file() {
     );
     assert_eq!(mesh.face(3)[0], Corner { position: 5, uv: Some(4), normal: Some(1) });
     assert_eq!(mesh.material_libraries, ["cloth.mtl"]);
+    let runs: Vec<_> = mesh.smoothing.iter().map(|run| (run.first_face, run.name.as_str())).collect();
+    assert_eq!(runs, [(0, "1")]);
 }
 
 #[test]
@@ -228,7 +230,7 @@ fn line_ends_comments_and_a_byte_order_mark_change_nothing() {
         RICH.replace("\nf ", " # inline\nf  "),
         RICH.replace(" 2/2/1", " \\\n 2/2/1"),
         RICH.replace(" 2/2/1", "\\\r\n2/2/1").replace("1/1/1\\", "1/1/1 \\"),
-        RICH.replace("s 1\n", "s off\nl 1 2\np 3\n"),
+        RICH.replace("s 1\n", "s 1\nl 1 2\np 3\n"),
     ];
     for (n, text) in variants.iter().enumerate() {
         assert_eq!(whole(text), expected, "variant {n}:\n{text}");
