@@ -141,8 +141,8 @@ impl<'m> ClothStep<'m> {
         plan.damping = plan.damping.min(longest);
     }
 
-    /// Advance by one step; `last` is the one that ends the frame.
-    pub fn advance(&mut self, moving: &mut ClothState, world: &StepWorld, step: u32, last: bool) {
+    /// Advance by one step.
+    pub fn advance(&mut self, moving: &mut ClothState, world: &StepWorld, step: u32) {
         if self.broken_at.is_some() {
             return;
         }
@@ -151,7 +151,7 @@ impl<'m> ClothStep<'m> {
         self.pin_targets.clear();
         self.pin_targets.extend(pin_targets(cloth, world.frames));
 
-        self.bend(moving, h, step);
+        self.bend(moving, world, step);
         self.blow(moving, world, step);
         self.contacts.find(cloth, moving, world);
         let half = gravity * (0.5 * h);
@@ -175,13 +175,13 @@ impl<'m> ClothStep<'m> {
         }
         std::mem::swap(x, &mut self.ahead);
         self.velocity_sweep(moving, h);
-        if last {
+        if world.steps_left == 1 {
             self.polish(moving, world);
         }
     }
 
-    fn bend(&mut self, moving: &mut ClothState, h: f64, step: u32) {
-        let cloth = self.cloth;
+    fn bend(&mut self, moving: &mut ClothState, world: &StepWorld, step: u32) {
+        let (cloth, h) = (self.cloth, world.h);
         let plan = &mut self.bending;
         if let Some((_, factor)) = &mut plan.implicit {
             // (M + k (h² + h τ) Q) v' = M v - h k Q x
@@ -204,7 +204,7 @@ impl<'m> ClothStep<'m> {
             *measured = row.measure(x) + row.measure(v) * damping;
         });
         let measured = &self.measured;
-        let scale = -cloth.bend * h * f64::from(plan.interval);
+        let scale = -cloth.bend * h * f64::from(plan.interval.min(world.steps_left));
         for_each(&mut moving.v, |i, v| *v += cloth.bending.gradient(i, measured) * (scale * cloth.k[i]));
     }
 
@@ -213,7 +213,7 @@ impl<'m> ClothStep<'m> {
             return;
         }
         let cloth = self.cloth;
-        let h = world.h * f64::from(self.air_interval);
+        let h = world.h * f64::from(self.air_interval.min(world.steps_left));
         let (x, v, wind) = (&moving.x, &moving.v, &self.wind);
         for_each(&mut self.air, |t, air| {
             let [a, b, c] = cloth.topology.triangle_edges[t].map(|e| e as usize);

@@ -39,6 +39,8 @@ struct StepWorld<'m> {
     gravity: Vec3,
     drag: f64,
     h: f64,
+    /// Steps to the end of the frame, this one included.
+    steps_left: u32,
 }
 
 /// The processor.
@@ -68,6 +70,7 @@ impl<'m> CpuBackend<'m> {
             gravity: self.scene.gravity.at(frames[0]),
             drag: self.scene.drag.at(frames[0]),
             h: frame_seconds / f64::from(substeps),
+            steps_left: substeps - step,
             frames,
         }
     }
@@ -86,9 +89,8 @@ impl Backend for CpuBackend<'_> {
         }
         for step in 0..self.drive.substeps {
             let world = self.world(step);
-            let last = step + 1 == self.drive.substeps;
             for (cloth, moving) in self.cloths.iter_mut().zip(&mut state.cloths) {
-                cloth.advance(moving, &world, step, last);
+                cloth.advance(moving, &world, step);
             }
         }
         self.cloths.iter().map(ClothStep::report).collect()
