@@ -6,7 +6,7 @@ use super::document::Document;
 use super::problem::{Place, Problem, Severity, Span};
 
 /// Nobody reads more at once.
-const MAX_SHOWN: usize = 50;
+pub(super) const MAX_SHOWN: usize = 50;
 
 /// Lines longer than this are named, not shown.
 const MAX_LINE_LENGTH: usize = 4000;

@@ -14,7 +14,7 @@ use super::frames::parse_frames;
 use super::problem::{Key, KeyPath, Place, Problem, Severity, Span};
 use super::resolve::{FRAMES_HELP, resolve};
 use super::tree::Node;
-use super::{Scene, stand_in, validate};
+use super::{Scene, diagnostics, stand_in, validate};
 
 /// Scene files are typed by people; what is larger is another kind of file.
 const MAX_FILE_SIZE: u64 = 64 << 20;
@@ -154,6 +154,9 @@ fn read_file(path: &Path) -> Result<String, Box<Problem>> {
 fn check(root: &Node, folder: &Path) -> (Option<Scene>, Vec<Problem>) {
     let schema = schema();
     let mut problems = validate::check(root, &schema);
+    if problems.len() > diagnostics::MAX_SHOWN {
+        return (None, problems); // more would not be shown, and a file that wrong can have any size
+    }
     let mut root = root.clone();
     let mut taken: Vec<KeyPath> = problems.iter().filter_map(|problem| path_of(problem).cloned()).collect();
     taken.iter().for_each(|path| root.remove(&path.0));
