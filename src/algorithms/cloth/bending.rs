@@ -17,7 +17,8 @@ use crate::mesh::topology::Topology;
 
 /// Enough for the highest frequencies of a mesh, which lie close together.
 const POWER_ITERATIONS: u32 = 60;
-/// The iteration comes from below; on meshes from regular to random it was within 7 % after these iterations.
+/// The iteration comes from below. With this margin the result is 1 to 1.2 times the true value on the test's meshes, where the dense
+/// eigenvalues are known.
 const POWER_MARGIN: f64 = 1.2;
 
 /// The c above: found by bending sheets to cylinders (see the test), right for roundish triangles.

@@ -15,7 +15,7 @@ use crate::math::motion::Pose;
 use crate::math::{Vec3, largest_norm};
 use crate::model::{ClothModel, ClothState, ColliderModel};
 
-/// Margin of the list of near pairs, in edge lengths: longer lists against fewer searches, flat between 0.25 and 1.
+/// Margin of the list of near pairs, in edge lengths: longer lists against fewer searches; not tuned.
 const NEAR_MARGIN: f64 = 0.5;
 /// Margin of the planes, in edge lengths: on a ball of ten edges' radius the plane is off by less than a ten-thousandth of an edge.
 const PLANE_MARGIN: f64 = 0.04;
