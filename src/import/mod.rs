@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::math::Vec3;
 use crate::math::motion::rotation_from_degrees;
+use crate::mesh::animated::AnimatedMesh;
 use crate::mesh::generate;
 use crate::mesh::surface::PolyMesh;
 use crate::scene::problem::{KeyPath, Place, Problem};
@@ -22,20 +23,22 @@ pub struct InputFile {
     pub xxh3: String,
 }
 
-/// A mesh in world coordinates, and the file it came from.
+/// A mesh in world coordinates, and the files it came from.
 #[derive(Clone, Debug)]
 pub struct Asset {
-    /// The mesh, placed in the world [m].
+    /// The mesh, placed in the world [m]; an animated one in its bind pose.
     pub mesh: PolyMesh,
-    /// `None` for a generated mesh.
-    pub input: Option<InputFile>,
+    /// How its vertices move, placed in the world too; `None` if nothing in the file can move them.
+    pub animated: Option<AnimatedMesh>,
+    /// None for a generated mesh, more than one for a file that names others.
+    pub inputs: Vec<InputFile>,
 }
 
 /// Read and place the mesh of one scene object; `place` is that object's path in the scene file.
 pub fn read(source: &MeshSource, placement: &Placement, place: &KeyPath) -> Result<Asset, Problem> {
-    let (mut mesh, input) = match source {
-        MeshSource::Sheet { vertices, size } => (generate::sheet(*vertices, *size), None),
-        MeshSource::Disc { radius, inner, rim } => (generate::disc(*radius, *inner, *rim), None),
+    let (mut mesh, inputs) = match source {
+        MeshSource::Sheet { vertices, size } => (generate::sheet(*vertices, *size), Vec::new()),
+        MeshSource::Disc { radius, inner, rim } => (generate::disc(*radius, *inner, *rim), Vec::new()),
         MeshSource::File { typed, path, object } => {
             let bytes = read_bytes(path)?;
             let file = obj::parse(path, &bytes)?;
@@ -44,7 +47,7 @@ pub fn read(source: &MeshSource, placement: &Placement, place: &KeyPath) -> Resu
                 Problem::error(Place::Scene(at), format!("{}: {}", typed, choice.message)).help(choice.help)
             })?;
             let xxh3 = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&bytes));
-            (mesh, Some(InputFile { typed: typed.clone(), bytes: bytes.len() as u64, xxh3 }))
+            (mesh, vec![InputFile { typed: typed.clone(), bytes: bytes.len() as u64, xxh3 }])
         }
     };
     let rotation = rotation_from_degrees(placement.rotate);
@@ -58,7 +61,7 @@ pub fn read(source: &MeshSource, placement: &Placement, place: &KeyPath) -> Resu
         let message = format!("vertex {v} is too large for its unit and scale");
         return Err(Problem::error(Place::Scene(place.key("mesh")), message).help("check `unit` and `scale`"));
     }
-    Ok(Asset { mesh, input })
+    Ok(Asset { mesh, animated: None, inputs })
 }
 
 fn to_y_up(p: Vec3, up: UpAxis) -> Vec3 {

@@ -346,6 +346,8 @@ impl ObjFile {
             materials: runs_of(faces, &whole.materials),
             smoothing: runs_of(faces, &whole.smoothing),
             material_libraries: whole.material_libraries.clone(),
+            material_definitions: whole.material_definitions.clone(),
+            attributes: Vec::new(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Meshes: as the artist made them, and as the simulation sees them.
 
+pub mod animated;
 pub mod bvh;
 pub mod closest;
 pub mod generate;

@@ -31,6 +31,32 @@ pub struct FaceRun {
     pub name: String,
 }
 
+/// One number for each vertex under a name, as glTF files can hold them (`_PIN`, or `COLOR_0.r` for a part of one).
+#[derive(Clone, Debug, PartialEq)]
+pub struct VertexAttribute {
+    /// As in the file.
+    pub name: String,
+    /// One a vertex.
+    pub values: Vec<f64>,
+}
+
+/// What a surface looks like, as far as every format can say it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Material {
+    /// As the faces name it.
+    pub name: String,
+    /// Red, green, blue and opacity, linear, 0 to 1.
+    pub base_color: [f64; 4],
+    /// 0 to 1.
+    pub metallic: f64,
+    /// 0 to 1.
+    pub roughness: f64,
+    /// Light of its own, linear.
+    pub emissive: [f64; 3],
+    /// Whether its back is drawn too.
+    pub double_sided: bool,
+}
+
 /// A polygon mesh as imported. Nothing in it is ever reordered.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PolyMesh {
@@ -54,6 +80,10 @@ pub struct PolyMesh {
     pub smoothing: Vec<FaceRun>,
     /// The material libraries that the file names, one entry for each statement.
     pub material_libraries: Vec<String>,
+    /// What is known of the materials that the faces name.
+    pub material_definitions: Vec<Material>,
+    /// Numbers that the file holds for each vertex.
+    pub attributes: Vec<VertexAttribute>,
 }
 
 impl PolyMesh {

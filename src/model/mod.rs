@@ -38,7 +38,7 @@ pub fn build(scene: &Scene) -> Result<(Model, State, Vec<Problem>), Vec<Problem>
         match import::read(&cloth.mesh, &cloth.placement, &place) {
             Ok(asset) => {
                 note_unit(&cloth.mesh, cloth.placement.scale, &asset.mesh.positions, &place, &mut problems);
-                remember(&mut model.inputs, asset.input);
+                remember(&mut model.inputs, asset.inputs);
                 model.cloths.extend(ClothModel::build(cloth, asset.mesh, scene, &place, &mut problems));
             }
             Err(problem) => problems.push(problem),
@@ -50,7 +50,7 @@ pub fn build(scene: &Scene) -> Result<(Model, State, Vec<Problem>), Vec<Problem>
             Shape::Mesh { mesh, placement } => match import::read(mesh, placement, &place) {
                 Ok(asset) => {
                     note_unit(mesh, placement.scale, &asset.mesh.positions, &place, &mut problems);
-                    remember(&mut model.inputs, asset.input);
+                    remember(&mut model.inputs, asset.inputs);
                     Some(asset.mesh)
                 }
                 Err(problem) => {
@@ -74,8 +74,12 @@ pub fn build(scene: &Scene) -> Result<(Model, State, Vec<Problem>), Vec<Problem>
     Ok((model, state, problems))
 }
 
-fn remember(inputs: &mut Vec<InputFile>, input: Option<InputFile>) {
-    inputs.extend(input.filter(|input| !inputs.contains(input)));
+fn remember(known: &mut Vec<InputFile>, inputs: Vec<InputFile>) {
+    for input in inputs {
+        if !known.contains(&input) {
+            known.push(input);
+        }
+    }
 }
 
 /// Larger than this, in metres, a garment or prop was almost certainly modelled in centimetres.
