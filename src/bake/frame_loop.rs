@@ -7,7 +7,7 @@ use crate::cache::frames_log::{FrameRecord, ObjectRecord};
 use crate::cache::store::{ObjectFrame, StoreHeader, StoreObject, StoredObject};
 use crate::math::Vec3;
 use crate::mesh::measures::edge_stretch;
-use crate::model::{ClothModel, Model, State};
+use crate::model::{ClothModel, Model, Moment, State};
 use crate::scene::Scene;
 use crate::solver::cpu::CpuBackend;
 use crate::solver::{Backend, ClothReport, Drive, Quality, Vertices, advance_frame};
@@ -20,6 +20,8 @@ pub struct FrameLoop<'m> {
     backend: CpuBackend<'m>,
     /// Frames since the start, pre-roll included: the clock of the weather.
     elapsed_frames: u64,
+    /// Of the last frame [s].
+    collider_seconds: f64,
     reports: Vec<ClothReport>,
     qualities: Vec<Quality>,
     /// Per cloth: simulation vertices, then the same as file vertices.
@@ -35,6 +37,7 @@ impl<'m> FrameLoop<'m> {
         FrameLoop {
             backend: CpuBackend::new(scene, model),
             elapsed_frames: 0,
+            collider_seconds: 0.0,
             reports: vec![ClothReport::default(); count],
             qualities: vec![Quality::default(); count],
             vertices: vec![Vertices::default(); count],
@@ -53,12 +56,24 @@ impl<'m> FrameLoop<'m> {
         StoreHeader { fps: self.scene.fps, objects: self.model.cloths.iter().map(object).collect() }
     }
 
-    /// One frame before the first one: time stands still for everything that is keyed. Returns its steps.
-    pub fn preroll(&mut self) -> Result<u32, Failure> {
-        let first = self.scene.first_frame;
-        let substeps = self.advance(first as f64, first as f64);
+    /// One frame before the first one: colliders are dressed, then the cloth settles, then the run-up. Returns its steps.
+    pub fn lead_in(&mut self) -> Result<u32, Failure> {
+        let Scene { first_frame, dress_blend, settle, .. } = *self.scene;
+        let (done, start) = (self.elapsed_frames, Moment::start(self.scene));
+        let (dressing, settling) = (u64::from(dress_blend), u64::from(settle));
+        let moments = if done < dressing {
+            // Slow at both ends, so that nothing is torn away at the start and nothing swings at the end.
+            let dressed = |done: u64| smooth(done as f64 / dressing as f64);
+            [done, done + 1].map(|done| Moment { dressed: dressed(done), ..start })
+        } else if done < dressing + settling {
+            [Moment::at(start.frame); 2]
+        } else {
+            let frame = start.frame + (done - dressing - settling) as f64;
+            [frame, frame + 1.0].map(Moment::at)
+        };
+        let substeps = self.advance(moments);
         self.fetch();
-        self.check_finite("in the pre-roll of", first)?;
+        self.check_finite("in the pre-roll of", first_frame)?;
         Ok(substeps)
     }
 
@@ -67,13 +82,14 @@ impl<'m> FrameLoop<'m> {
         let start = Instant::now();
         let mut substeps = 0;
         if frame > self.scene.first_frame {
-            substeps = self.advance((frame - 1) as f64, frame as f64);
+            substeps = self.advance([frame - 1, frame].map(|frame| Moment::at(frame as f64)));
         }
         self.fetch();
         self.check_finite("at", frame)?;
         let mut record = FrameRecord {
             frame,
             seconds: 0.0,
+            collider_seconds: if substeps > 0 { self.collider_seconds } else { 0.0 },
             substeps,
             iterations: if substeps > 0 { self.reports.iter().map(|report| report.iterations).sum() } else { 0 },
             written: self.scene.written_frames.binary_search(&frame).is_ok(),
@@ -92,11 +108,10 @@ impl<'m> FrameLoop<'m> {
         stored.map(|object| ObjectFrame { positions: &object.positions, velocities: &object.velocities }).collect()
     }
 
-    fn advance(&mut self, from_frame: f64, to_frame: f64) -> u32 {
+    fn advance(&mut self, moments: [Moment; 2]) -> u32 {
         let fps = self.scene.fps;
         let drive = Drive {
-            from_frame,
-            to_frame,
+            moments,
             // From integers, so that long bakes do not drift.
             seconds: self.elapsed_frames as f64 * f64::from(fps.denominator) / f64::from(fps.numerator),
             frame_seconds: fps.frame_seconds(),
@@ -104,6 +119,7 @@ impl<'m> FrameLoop<'m> {
         };
         let report = advance_frame(&mut self.backend, self.scene, self.model, &mut self.state, drive);
         self.reports = report.cloths;
+        self.collider_seconds = report.collider_seconds;
         self.elapsed_frames += 1;
         report.substeps
     }
@@ -159,6 +175,11 @@ impl<'m> FrameLoop<'m> {
         }
         Ok(())
     }
+}
+
+/// From 0 to 1, slow at both ends.
+fn smooth(t: f64) -> f64 {
+    t * t * (3.0 - 2.0 * t)
 }
 
 fn not_finite(cause: String) -> Failure {

@@ -111,11 +111,11 @@ impl Job<'_> {
         let mut log = FramesLog::create(&folder.join(names::FRAMES_LOG_FILE))?;
         let mut watch = Watch::new(&scene.gates);
         let range = scene.first_frame..=scene.last_frame;
-        let total = u64::from(scene.preroll) + range.clone().count() as u64;
+        let total = u64::from(scene.lead_in()) + range.clone().count() as u64;
         let mut position = Position { done: 0, total };
         progress.started(scene, total);
-        for _ in 0..scene.preroll {
-            let substeps = frames.preroll()?;
+        for _ in 0..scene.lead_in() {
+            let substeps = frames.lead_in()?;
             position.done += 1;
             progress.preroll_done(position, substeps);
         }

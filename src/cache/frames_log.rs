@@ -37,6 +37,9 @@ pub struct FrameRecord {
     pub frame: i64,
     /// What it took to simulate [s].
     pub seconds: f64,
+    /// How much of that went into where the colliders are and what is near them [s].
+    #[serde(default)]
+    pub collider_seconds: f64,
     /// Steps it was cut into.
     pub substeps: u32,
     /// Iterations of all its steps.
@@ -50,7 +53,7 @@ pub struct FrameRecord {
 impl FrameRecord {
     /// The first metric that JSON cannot hold.
     pub fn not_finite(&self) -> Option<String> {
-        if !self.seconds.is_finite() {
+        if !self.seconds.is_finite() || !self.collider_seconds.is_finite() {
             return Some("seconds".to_owned());
         }
         for object in &self.objects {

@@ -93,8 +93,11 @@ fn bake(arguments: &BakeArgs, progress: &mut dyn Progress) -> Result<Baked, Fail
 }
 
 fn log_scene(scene: &Scene, folder: &Path) {
-    let Scene { name, first_frame, last_frame, preroll, .. } = scene;
-    let preroll = if *preroll > 0 { format!(" after {preroll} of pre-roll") } else { String::new() };
+    let Scene { name, first_frame, last_frame, .. } = scene;
+    let preroll = match scene.lead_in() {
+        0 => String::new(),
+        count => format!(" after {count} of pre-roll"),
+    };
     log(&format!(
         "scene \"{name}\": {}, {}, frames {first_frame}-{last_frame}{preroll} at {:.3} fps, {} written, seed {}",
         counted(scene.cloths.len(), "cloth", "cloths"),

@@ -48,7 +48,7 @@ pub fn run(arguments: &CheckArgs) -> Result<(), Failure> {
         Substeps::Fixed(_) => format!("substeps: {count} a frame\n"),
     };
     let (first, last, written) = (scene.first_frame, scene.last_frame, scene.written_frames.len());
-    text += &format!("frames: {first}-{last}, {written} written, pre-roll {}\n", scene.preroll);
+    text += &format!("frames: {first}-{last}, {written} written, pre-roll {}\n", scene.lead_in());
     let (store, caches) = sizes(&scene, &model.cloths);
     text += &format!("disk: about {} for the store and {} for the caches\n", show_bytes(store), show_bytes(caches));
     print(&text)

@@ -89,7 +89,7 @@ impl Progress for JsonLines {
             "scene": scene.name,
             "first_frame": scene.first_frame,
             "last_frame": scene.last_frame,
-            "preroll": scene.preroll,
+            "preroll": scene.lead_in(),
             "total": total,
         }));
     }

@@ -1,22 +1,21 @@
 //! Placements and key-framed rigid motions.
 
-use nalgebra::{Rotation3, UnitQuaternion};
+use nalgebra::Rotation3;
 use serde::Serialize;
 
-use super::Vec3;
 use super::curve::Curve;
+use super::{Mat3, Vec3};
 
 /// Rotation from angles about x, then y, then z [degrees].
-pub fn rotation_from_degrees(angles: Vec3) -> UnitQuaternion<f64> {
-    let [x, y, z] = [angles.x.to_radians(), angles.y.to_radians(), angles.z.to_radians()];
-    UnitQuaternion::from_rotation_matrix(&Rotation3::from_euler_angles(x, y, z))
+pub fn rotation_from_degrees(angles: Vec3) -> Rotation3<f64> {
+    Rotation3::from_euler_angles(angles.x.to_radians(), angles.y.to_radians(), angles.z.to_radians())
 }
 
 /// A rigid placement: turn about the origin, then shift.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pose {
     /// The turn.
-    pub rotation: UnitQuaternion<f64>,
+    pub rotation: Rotation3<f64>,
     /// The shift [m].
     pub translation: Vec3,
 }
@@ -24,7 +23,19 @@ pub struct Pose {
 impl Pose {
     /// The pose that changes nothing.
     pub fn identity() -> Self {
-        Pose { rotation: UnitQuaternion::identity(), translation: Vec3::zeros() }
+        Pose { rotation: Rotation3::identity(), translation: Vec3::zeros() }
+    }
+
+    /// The place and direction of a point of a triangle: at the barycentric coordinates, turned with its first edge and its
+    /// normal. A triangle without a direction does not turn.
+    pub fn on_triangle([a, b, c]: [Vec3; 3], barycentric: [f64; 3]) -> Self {
+        let translation = a * barycentric[0] + b * barycentric[1] + c * barycentric[2];
+        let axes = (b - a).try_normalize(0.0).zip((b - a).cross(&(c - a)).try_normalize(0.0));
+        let rotation = axes.map_or_else(Rotation3::identity, |(along, normal)| {
+            let axes = [along, normal, along.cross(&normal)];
+            Rotation3::from_matrix_unchecked(Mat3::from_columns(&axes))
+        });
+        Pose { rotation, translation }
     }
 
     /// From own coordinates to the world's.
@@ -34,7 +45,7 @@ impl Pose {
 
     /// From the world's coordinates to its own.
     pub fn apply_inverse(&self, point: Vec3) -> Vec3 {
-        self.rotation.inverse() * (point - self.translation)
+        self.rotation.inverse_transform_vector(&(point - self.translation))
     }
 }
 

@@ -16,12 +16,40 @@ pub struct Aabb {
 
 impl Aabb {
     /// The box that holds nothing.
-    fn empty() -> Self {
+    pub fn empty() -> Self {
         Aabb { low: Vec3::repeat(f64::INFINITY), high: Vec3::repeat(f64::NEG_INFINITY) }
     }
 
-    fn join(self, other: Aabb) -> Aabb {
+    /// The box that holds one point.
+    pub fn around(p: Vec3) -> Self {
+        Aabb { low: p, high: p }
+    }
+
+    /// The smallest box that holds both.
+    pub fn join(self, other: Aabb) -> Aabb {
         Aabb { low: self.low.inf(&other.low), high: self.high.sup(&other.high) }
+    }
+
+    /// The box with its sides moved outwards.
+    pub fn grown(self, by: f64) -> Aabb {
+        Aabb { low: self.low.add_scalar(-by), high: self.high.add_scalar(by) }
+    }
+
+    /// Whether both share a point.
+    pub fn meets(&self, other: &Aabb) -> bool {
+        (0..3).all(|axis| self.low[axis] <= other.high[axis] && other.low[axis] <= self.high[axis])
+    }
+
+    /// Whether it holds all of the other.
+    pub fn contains(&self, other: &Aabb) -> bool {
+        (0..3).all(|axis| self.low[axis] <= other.low[axis] && other.high[axis] <= self.high[axis])
+    }
+
+    /// Its eight corners.
+    pub fn corners(&self) -> impl Iterator<Item = Vec3> + '_ {
+        let side =
+            |corner: usize, axis: usize| if (corner >> axis) & 1 == 0 { self.low[axis] } else { self.high[axis] };
+        (0..8).map(move |corner| Vec3::from_fn(|axis, _| side(corner, axis)))
     }
 
     /// Squared distance of a point from the box, 0 inside.
@@ -88,10 +116,8 @@ impl Bvh {
                 self.nodes[n + 1].aabb.join(self.nodes[link as usize].aabb)
             } else {
                 let leaf = &self.order[link as usize..(link + count) as usize];
-                leaf.iter().flat_map(|&t| triangles[t as usize]).fold(Aabb::empty(), |aabb, v| {
-                    let p = positions[v as usize];
-                    aabb.join(Aabb { low: p, high: p })
-                })
+                let corners = leaf.iter().flat_map(|&t| triangles[t as usize]);
+                corners.fold(Aabb::empty(), |aabb, v| aabb.join(Aabb::around(positions[v as usize])))
             };
         }
     }

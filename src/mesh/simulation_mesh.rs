@@ -42,14 +42,21 @@ impl SimulationMesh {
     /// Triangulate and weld by exact position: exporters repeat a position digit for digit along seams, while layers that
     /// only come close must stay apart.
     pub fn build(mesh: &PolyMesh) -> Self {
+        Self::build_apart(mesh, |_| 0)
+    }
+
+    /// The same, but only vertices with equal `binding`s are welded: those that will not stay together must not be.
+    pub fn build_apart(mesh: &PolyMesh, binding: impl Fn(usize) -> u64) -> Self {
         let mut findings = Findings::default();
-        let mut by_position: HashMap<[u64; 3], u32> = HashMap::with_capacity(mesh.positions.len());
+        let mut by_position: HashMap<[u64; 4], u32> = HashMap::with_capacity(mesh.positions.len());
         let mut welded_positions: Vec<Vec3> = Vec::new();
         let welded: Vec<u32> = mesh
             .positions
             .iter()
-            .map(|p| {
-                let key = [p.x, p.y, p.z].map(|x| (x + 0.0).to_bits()); // + 0.0 makes -0 and 0 the same
+            .enumerate()
+            .map(|(vertex, p)| {
+                let [x, y, z] = [p.x, p.y, p.z].map(|x| (x + 0.0).to_bits()); // + 0.0 makes -0 and 0 the same
+                let key = [x, y, z, binding(vertex)];
                 *by_position.entry(key).or_insert_with(|| {
                     welded_positions.push(*p);
                     welded_positions.len() as u32 - 1

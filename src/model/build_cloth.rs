@@ -1,5 +1,6 @@
 //! One cloth of the scene into particles, constraints, bending and pins.
 
+use super::MovingCollider;
 use super::build_pins::{self, Pins};
 use crate::algorithms::cloth::bending::Bending;
 use crate::algorithms::cloth::conforming_map::ConformingMap;
@@ -67,16 +68,17 @@ pub struct ClothModel {
 }
 
 impl ClothModel {
-    /// Build, or add to the problems why not.
+    /// Build, or add to the problems why not. `colliders` are as they are at the start.
     pub fn build(
         cloth: &Cloth,
         surface: PolyMesh,
         scene: &Scene,
+        colliders: &[Option<MovingCollider>],
         place: &KeyPath,
         problems: &mut Vec<Problem>,
     ) -> Option<Self> {
-        let (mesh, topology) = super::triangles(&surface, place, problems)?;
-        let pins = build_pins::select(cloth, &surface, &mesh, &topology, scene.first_frame as f64, place, problems)?;
+        let (mesh, topology) = super::triangles(&surface, |_| 0, place, problems)?;
+        let pins = build_pins::select(cloth, &surface, &mesh, &topology, scene, colliders, place, problems)?;
 
         let model = Nonconforming::build(&mesh.positions, &mesh.triangles, &topology);
         let mass: Vec<f64> = model.areas.iter().map(|area| area * cloth.fabric.density).collect();

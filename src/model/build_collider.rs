@@ -1,12 +1,13 @@
 //! One collider of the scene, ready to be asked how far away it is.
 
+use super::animated_surface::{AnimatedSurface, Playback};
 use crate::algorithms::contact::signed_distance::{self, Inside, MeshSurface, Nearest};
+use crate::import::Asset;
 use crate::math::Vec3;
 use crate::math::curve::Curve;
 use crate::math::motion::{Motion, Pose};
-use crate::mesh::surface::PolyMesh;
 use crate::scene::problem::{KeyPath, Place, Problem};
-use crate::scene::{Collider, Shape};
+use crate::scene::{Collider, Scene, Shape};
 
 /// A collider.
 #[derive(Debug)]
@@ -26,37 +27,42 @@ pub struct ColliderModel {
 enum Form {
     Primitive(Shape),
     Mesh(Box<MeshSurface>),
+    Animated(Box<AnimatedSurface>),
 }
 
 impl ColliderModel {
-    /// Build, or add to the problems why not. `mesh` is the placed mesh of a mesh collider.
+    /// Build, or add to the problems why not. `asset` is the placed mesh of a mesh collider.
     pub fn build(
         collider: &Collider,
-        mesh: Option<PolyMesh>,
+        asset: Option<Asset>,
+        scene: &Scene,
         place: &KeyPath,
         problems: &mut Vec<Problem>,
     ) -> Option<Self> {
-        let form = match mesh {
-            None => Form::Primitive(collider.shape.clone()),
-            Some(polygons) => {
-                let (mesh, _) = super::triangles(&polygons, place, problems)?;
-                let surface = MeshSurface::build(mesh.positions, mesh.triangles);
-                let warning = match surface.inside() {
-                    Inside::Solid | Inside::Open => None,
-                    Inside::InsideOut => {
-                        Some(("the faces of the mesh look inwards", "taken as a solid body all the same"))
+        let form = match (&collider.shape, asset) {
+            (Shape::Mesh { animation, .. }, Some(asset)) => {
+                if animation.is_typed && asset.animated.is_none() {
+                    let problem =
+                        Problem::error(Place::Key(place.key("animation")), "nothing in this mesh is animated");
+                    problems
+                        .push(problem.help("remove it, or name another `object`; `kiln inspect` shows what there is"));
+                    return None;
+                }
+                let binding = |vertex| asset.animated.as_ref().map_or(0, |animated| animated.binding(vertex));
+                let (mesh, _) = super::triangles(&asset.mesh, binding, place, problems)?;
+                let form = match asset.animated {
+                    Some(animated) => {
+                        let playback = Playback::choose(&animated, animation, scene, place);
+                        let playback = playback.map_err(|problem| problems.push(problem)).ok()?;
+                        let motion = collider.motion.clone();
+                        Form::Animated(Box::new(AnimatedSurface::build(animated, mesh, playback, motion)))
                     }
-                    Inside::Mixed => Some((
-                        "the faces of the mesh do not agree on which side is out",
-                        "taken as a thin shell; make the normals consistent to get a solid body",
-                    )),
+                    None => Form::Mesh(Box::new(MeshSurface::build(mesh.positions, mesh.triangles))),
                 };
-                problems.extend(
-                    warning
-                        .map(|(message, help)| Problem::warning(Place::Scene(place.key("mesh")), message).help(help)),
-                );
-                Form::Mesh(Box::new(surface))
+                problems.extend(form.side_warning(place));
+                form
             }
+            (shape, _) => Form::Primitive(shape.clone()),
         };
         Some(ColliderModel {
             name: collider.name.clone(),
@@ -67,10 +73,24 @@ impl ColliderModel {
         })
     }
 
-    /// The nearest place of the surface for a world point, if it is within `reach`; primitives always answer.
-    pub fn nearest(&self, pose: &Pose, point: Vec3, reach: f64) -> Option<Nearest> {
+    /// The mesh of a collider whose vertices move.
+    pub fn animated(&self) -> Option<&AnimatedSurface> {
+        match &self.form {
+            Form::Animated(surface) => Some(surface),
+            _ => None,
+        }
+    }
+
+    /// Whether time changes nothing.
+    pub fn is_still(&self) -> bool {
+        self.animated().is_none() && self.motion.is_constant()
+    }
+
+    /// The nearest place of a surface that moves as a whole, for a world point, if it is within `reach`; primitives always answer.
+    pub fn nearest_rigid(&self, pose: &Pose, point: Vec3, reach: f64) -> Option<Nearest> {
         let p = pose.apply_inverse(point);
         let nearest = match &self.form {
+            Form::Animated(_) => return None,
             Form::Mesh(mesh) => mesh.nearest(p, reach)?,
             Form::Primitive(shape) => match *shape {
                 Shape::Plane { point, normal } => signed_distance::plane(p, point, normal),
@@ -81,6 +101,26 @@ impl ColliderModel {
                 Shape::Mesh { .. } => return None,
             },
         };
-        Some(Nearest { normal: pose.rotation * nearest.normal, ..nearest })
+        Some(Nearest { normal: pose.rotation * nearest.normal, place: pose.apply(nearest.place), ..nearest })
+    }
+}
+
+impl Form {
+    /// What looks wrong about the sides of a mesh.
+    fn side_warning(&self, place: &KeyPath) -> Option<Problem> {
+        let shape = match self {
+            Form::Primitive(_) => return None,
+            Form::Mesh(mesh) => &mesh.shape,
+            Form::Animated(surface) => &surface.shape,
+        };
+        let (message, help) = match shape.inside() {
+            Inside::Solid | Inside::Open => return None,
+            Inside::InsideOut => ("the faces of the mesh look inwards", "taken as a solid body all the same"),
+            Inside::Mixed => (
+                "the faces of the mesh do not agree on which side is out",
+                "taken as a thin shell; make the normals consistent to get a solid body",
+            ),
+        };
+        Some(Problem::warning(Place::Scene(place.key("mesh")), message).help(help))
     }
 }

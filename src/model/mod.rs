@@ -1,17 +1,21 @@
 //! Scene and meshes into what a solver needs. The model is built once and never changes; `State` is what moves.
 
+pub mod animated_surface;
 pub mod build_cloth;
 pub mod build_collider;
 pub mod build_pins;
+pub mod moving_collider;
 pub mod state;
 
 use std::path::Path;
 
 pub use build_cloth::{ClothModel, Hang};
 pub use build_collider::ColliderModel;
+pub use moving_collider::{Anchor, MovingCollider};
 pub use state::{ClothState, State};
 
 use crate::import::{self, InputFile};
+use crate::math::curve::Blend;
 use crate::mesh::simulation_mesh::SimulationMesh;
 use crate::mesh::surface::PolyMesh;
 use crate::mesh::topology::Topology;
@@ -29,47 +33,88 @@ pub struct Model {
     pub inputs: Vec<InputFile>,
 }
 
+/// A time of the scene: what keys and animations are asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moment {
+    /// The (fractional) frame.
+    pub frame: f64,
+    /// How far animated colliders have come from their bind pose (0) to that of their animation (1).
+    pub dressed: f64,
+}
+
+impl Moment {
+    /// A time of the shot.
+    pub fn at(frame: f64) -> Self {
+        Moment { frame, dressed: 1.0 }
+    }
+
+    /// When the simulation starts.
+    pub fn start(scene: &Scene) -> Self {
+        Moment { frame: scene.start_frame() as f64, dressed: if scene.dress_blend > 0 { 0.0 } else { 1.0 } }
+    }
+
+    /// A part of the way from one to the other.
+    pub fn between([from, to]: [Moment; 2], part: f64) -> Self {
+        Moment { frame: from.frame.blend(to.frame, part), dressed: from.dressed.blend(to.dressed, part) }
+    }
+}
+
 /// Read the meshes and build the model and its first state. Warnings come with success; all errors are found in one run.
 pub fn build(scene: &Scene) -> Result<(Model, State, Vec<Problem>), Vec<Problem>> {
     let mut problems = Vec::new();
     let mut model = Model { cloths: Vec::new(), colliders: Vec::new(), inputs: Vec::new() };
+    // Pins follow colliders, so those come first; what is wrong with them is told last, as they stand in the file.
+    let mut collider_problems = Vec::new();
+    let mut collider_inputs = Vec::new();
+    let mut colliders = Vec::new();
+    for (number, collider) in scene.colliders.iter().enumerate() {
+        let place = collider_path(number);
+        let asset = match &collider.shape {
+            Shape::Mesh { mesh, placement, .. } => match import::read(mesh, placement, &place) {
+                Ok(asset) => {
+                    note_unit(mesh, placement.scale, &asset.mesh.positions, &place, &mut collider_problems);
+                    collider_inputs.extend(asset.inputs.clone());
+                    Some(asset)
+                }
+                Err(problem) => {
+                    collider_problems.push(problem);
+                    colliders.push(None);
+                    continue;
+                }
+            },
+            _ => None,
+        };
+        colliders.push(ColliderModel::build(collider, asset, scene, &place, &mut collider_problems));
+    }
+    let start = Moment::start(scene);
+    let placed: Vec<Option<MovingCollider>> = colliders
+        .iter()
+        .enumerate()
+        .map(|(number, collider)| Some(MovingCollider::at(collider.as_ref()?, number, start)))
+        .collect();
     for (number, cloth) in scene.cloths.iter().enumerate() {
         let place = cloth_path(number);
         match import::read(&cloth.mesh, &cloth.placement, &place) {
             Ok(asset) => {
                 note_unit(&cloth.mesh, cloth.placement.scale, &asset.mesh.positions, &place, &mut problems);
                 remember(&mut model.inputs, asset.inputs);
-                model.cloths.extend(ClothModel::build(cloth, asset.mesh, scene, &place, &mut problems));
+                model.cloths.extend(ClothModel::build(cloth, asset.mesh, scene, &placed, &place, &mut problems));
             }
             Err(problem) => problems.push(problem),
         }
     }
-    for (number, collider) in scene.colliders.iter().enumerate() {
-        let place = collider_path(number);
-        let asset = match &collider.shape {
-            Shape::Mesh { mesh, placement } => match import::read(mesh, placement, &place) {
-                Ok(asset) => {
-                    note_unit(mesh, placement.scale, &asset.mesh.positions, &place, &mut problems);
-                    remember(&mut model.inputs, asset.inputs);
-                    Some(asset.mesh)
-                }
-                Err(problem) => {
-                    problems.push(problem);
-                    continue;
-                }
-            },
-            _ => None,
-        };
-        model.colliders.extend(ColliderModel::build(collider, asset, &place, &mut problems));
-    }
+    problems.extend(collider_problems);
+    remember(&mut model.inputs, collider_inputs);
     if problems.iter().any(|problem| problem.severity == Severity::Error) {
         return Err(problems);
     }
     for (number, cloth) in model.cloths.iter().enumerate() {
-        for collider in &model.colliders {
-            note_overlap(cloth, collider, scene, &cloth_path(number), &mut problems);
+        for collider in placed.iter().flatten() {
+            note_overlap(cloth, collider, &cloth_path(number), &mut problems);
         }
     }
+    drop(placed);
+    model.colliders = colliders.into_iter().flatten().collect();
     let state = State { cloths: model.cloths.iter().map(ClothState::at_rest).collect(), ..State::default() };
     Ok((model, state, problems))
 }
@@ -115,28 +160,26 @@ fn file_name(typed: &str) -> &str {
 }
 
 /// Warn about a cloth that starts inside a collider.
-fn note_overlap(
-    cloth: &ClothModel,
-    collider: &ColliderModel,
-    scene: &Scene,
-    place: &KeyPath,
-    problems: &mut Vec<Problem>,
-) {
-    let pose = collider.motion.at(scene.first_frame as f64);
-    let depth = |p: &crate::math::Vec3| collider.nearest(&pose, *p, 0.0).map_or(0.0, |nearest| -nearest.distance);
+fn note_overlap(cloth: &ClothModel, collider: &MovingCollider, place: &KeyPath, problems: &mut Vec<Problem>) {
+    let depth = |p: &crate::math::Vec3| collider.nearest(*p, 0.0).map_or(0.0, |nearest| -nearest.distance);
     let inside = cloth.mesh.positions.iter().map(depth).filter(|&depth| depth > 0.0);
     let (count, deepest) = inside.fold((0, 0.0_f64), |(count, deepest), depth| (count + 1, deepest.max(depth)));
     if count > 0 {
-        let (name, collider) = (&cloth.name, &collider.name);
+        let (name, collider) = (&cloth.name, &collider.model.name);
         let message = format!("`{name}` starts inside of `{collider}`: {count} vertices, {:.1} mm deep", 1e3 * deepest);
-        let help = "move one of them; else it is pushed out at 1 m/s, which `preroll` can hide";
+        let help = "move one of them; else it is pushed out at 1 m/s, which `settle` can hide";
         problems.push(Problem::warning(Place::Scene(place.clone()), message).help(help));
     }
 }
 
 /// The triangles of an object's polygons and their edges; what was found and done is said, and `None` follows an error.
-fn triangles(polygons: &PolyMesh, place: &KeyPath, problems: &mut Vec<Problem>) -> Option<(SimulationMesh, Topology)> {
-    let mesh = SimulationMesh::build(polygons);
+fn triangles(
+    polygons: &PolyMesh,
+    binding: impl Fn(usize) -> u64,
+    place: &KeyPath,
+    problems: &mut Vec<Problem>,
+) -> Option<(SimulationMesh, Topology)> {
+    let mesh = SimulationMesh::build_apart(polygons, binding);
     let topology = Topology::build(&mesh.triangles);
     let at = || Place::Scene(place.key("mesh"));
     let findings = mesh.findings;

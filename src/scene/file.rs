@@ -73,10 +73,19 @@ pub struct SceneSection {
     /// Frames to write, in quotes: "1001-1120", with a step "1-100x2" or "1-100:2", or a list "1,5,10-20". Everything
     /// from the first to the last is simulated.
     pub frames: FramesText,
-    /// Frames to simulate before the first one, so that the cloth settles; colliders and pins wait.
+    /// Frames to simulate before the first one, with everything that moves already moving: the run-up of the shot.
     #[serde(default)]
     #[schemars(range(max = 1_000_000))]
     pub preroll: u32,
+    /// Frames before those, in which nothing but the cloth moves, so that it settles.
+    #[serde(default)]
+    #[schemars(range(max = 1_000_000))]
+    pub settle: u32,
+    /// Frames before all others, in which animated colliders go from the pose they were bound in, which clothes are
+    /// made for, to the pose that the simulation starts with.
+    #[serde(default)]
+    #[schemars(range(max = 1_000_000))]
+    pub dress_blend: u32,
     /// Steps that a frame is cut into: a whole number from 1, or "auto".
     #[serde(default = "default_substeps")]
     pub substeps: SubstepsText,
@@ -289,7 +298,7 @@ pub struct StaticTransform {
     pub rotate: Triple,
 }
 
-/// Vertices that are held in place or led by a motion: give exactly one of vertices, group, box, sphere, boundary.
+/// Vertices that are held in place or led: give exactly one of vertices, group, box, sphere, boundary, attribute.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PinEntry {
@@ -306,8 +315,50 @@ pub struct PinEntry {
     pub in_sphere: Option<SphereRegion>,
     /// A border of the mesh by number; 0 is the longest.
     pub boundary: Option<u32>,
-    /// How the pinned vertices move from where they are at the first frame; without it they stay there.
-    pub follow: Option<MovingTransform>,
+    /// A vertex attribute of a glTF mesh, such as "_PIN" or "COLOR_0.r": each vertex is pinned with its value as its
+    /// weight, and not at all where that is 0.
+    pub attribute: Option<String>,
+    /// What the pinned vertices follow from where they start: the name of a collider, whose surface they stick to, or
+    /// a motion; without it they stay there.
+    pub follow: Option<FollowText>,
+    /// How firmly they are held, from 0 to 1: 1 exactly; less is a spring that closes this part of a gap in one frame.
+    #[schemars(range(min = 0, max = 1))]
+    pub weight: Option<f64>,
+}
+
+/// What pinned vertices follow: the name of a collider, or a motion such as { translate = { keys = [[1, [0, 0, 0]], [24, [1, 0, 0]]] } }.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum FollowText {
+    /// The name of a collider: each vertex keeps its place relative to the surface point that is nearest at the start.
+    Collider(String),
+    /// A motion.
+    Motion(MovingTransform),
+}
+
+/// An animation of a mesh file: the name of a clip, or { clip = "Walk", loop = true, offset = 0.5, speed = 1.0 }.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum AnimationText {
+    /// The name of a clip.
+    Clip(String),
+    /// How a clip is played.
+    Played(AnimationEntry),
+}
+
+/// How an animation of a mesh file is played.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnimationEntry {
+    /// Name of the clip; may be left out if the file has only one.
+    pub clip: Option<String>,
+    /// Whether it starts again at its end; otherwise its first and last pose hold. Default false.
+    #[serde(rename = "loop")]
+    pub looped: Option<bool>,
+    /// Time of the clip at the scene's first frame [s]; default 0.
+    pub offset: Option<f64>,
+    /// How fast it plays: 2 is twice as fast, 0 stands still, -1 runs backwards; default 1.
+    pub speed: Option<f64>,
 }
 
 /// A box along the axes, world coordinates [m].
@@ -358,7 +409,7 @@ pub enum ShapeName {
     Capsule,
     /// A cylinder with flat ends: from, to, radius.
     Cylinder,
-    /// A mesh file: mesh, object, unit, scale, up.
+    /// A mesh file: mesh, object, unit, scale, up, animation.
     Mesh,
 }
 
@@ -396,6 +447,9 @@ pub struct ColliderEntry {
     pub scale: Option<f64>,
     /// Mesh: which axis of the file points up: "y" (default) or "z".
     pub up: Option<UpAxis>,
+    /// Mesh: which animation of the file moves it, and how: the name of a clip, or
+    /// { clip = "Walk", loop = true, offset = 0.5, speed = 1.0 }; may be left out if the file has at most one.
+    pub animation: Option<AnimationText>,
     /// Friction coefficient: a number, or keys.
     #[serde(default = "default_friction")]
     pub friction: Keyable<f64>,

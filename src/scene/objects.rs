@@ -1,9 +1,14 @@
 //! Resolves cloths, pins and colliders: the objects of a scene.
 
-use super::file::{ClothEntry, ColliderEntry, MeshText, MovingTransform, PinEntry, SceneFile, ShapeName};
+use super::file::{
+    AnimationEntry, AnimationText, ClothEntry, ColliderEntry, FollowText, MeshText, MovingTransform, PinEntry,
+    SceneFile, ShapeName,
+};
 use super::problem::{KeyPath, Place, Problem};
 use super::resolve::Resolver;
-use super::{Cloth, Collider, Fabric, MeshSource, Pin, PinSelection, Placement, Shape, Unit, UpAxis};
+use super::{
+    Animation, Cloth, Collider, Fabric, Follow, MeshSource, Pin, PinSelection, Placement, Shape, Unit, UpAxis,
+};
 use super::{fabric, mesh_file, suggest};
 use crate::math::Vec3;
 use crate::math::curve::Curve;
@@ -43,11 +48,12 @@ impl Resolver<'_> {
         }
     }
 
-    pub(super) fn cloths(&mut self, entries: &[ClothEntry]) -> Vec<Cloth> {
-        entries.iter().enumerate().map(|(index, entry)| self.cloth(entry, &KeyPath::cloth(index))).collect()
+    pub(super) fn cloths(&mut self, entries: &[ClothEntry], colliders: &[ColliderEntry]) -> Vec<Cloth> {
+        let cloths = entries.iter().enumerate();
+        cloths.map(|(index, entry)| self.cloth(entry, colliders, &KeyPath::cloth(index))).collect()
     }
 
-    fn cloth(&mut self, entry: &ClothEntry, path: &KeyPath) -> Cloth {
+    fn cloth(&mut self, entry: &ClothEntry, colliders: &[ColliderEntry], path: &KeyPath) -> Cloth {
         self.name(&entry.name, &path.key("name"));
         let pins_path = path.key("pins");
         Cloth {
@@ -60,7 +66,12 @@ impl Resolver<'_> {
                 translate: entry.transform.translate.into(),
             },
             fabric: self.fabric(entry, path),
-            pins: entry.pins.iter().enumerate().map(|(index, pin)| self.pin(pin, &pins_path.index(index))).collect(),
+            pins: entry
+                .pins
+                .iter()
+                .enumerate()
+                .map(|(index, pin)| self.pin(pin, colliders, &pins_path.index(index)))
+                .collect(),
         }
     }
 
@@ -151,7 +162,7 @@ impl Resolver<'_> {
         MeshSource::File { typed: typed.to_owned(), path: found, object }
     }
 
-    fn pin(&mut self, entry: &PinEntry, path: &KeyPath) -> Pin {
+    fn pin(&mut self, entry: &PinEntry, colliders: &[ColliderEntry], path: &KeyPath) -> Pin {
         let selections = [
             entry.vertices.clone().map(PinSelection::Vertices),
             entry.group.clone().map(PinSelection::Group),
@@ -161,11 +172,12 @@ impl Resolver<'_> {
                 .as_ref()
                 .map(|region| PinSelection::Sphere { center: region.center.into(), radius: region.radius }),
             entry.boundary.map(PinSelection::Boundary),
+            entry.attribute.clone().map(PinSelection::Attribute),
         ];
         let mut selections = selections.into_iter().flatten();
         let (select, more) = (selections.next(), selections.next());
         if select.is_none() || more.is_some() {
-            let message = "a pin has exactly one of `vertices`, `group`, `box`, `sphere`, `boundary`";
+            let message = "a pin has exactly one of `vertices`, `group`, `box`, `sphere`, `boundary`, `attribute`";
             self.error_with_help(path, message, "write several pins to pin several regions");
         }
         if let Some(PinSelection::Box { min, max }) = &select
@@ -173,11 +185,42 @@ impl Resolver<'_> {
         {
             self.error(&path.key("box"), "`min` is above `max`, so the box holds nothing");
         }
-        let motion = match &entry.follow {
-            Some(follow) => self.motion(follow, Vec3::zeros(), &path.key("follow")),
-            None => Motion::still(),
+        let follow = match &entry.follow {
+            None => Follow::Motion(Motion::still()),
+            Some(FollowText::Motion(motion)) => Follow::Motion(self.motion(motion, Vec3::zeros(), &path.key("follow"))),
+            Some(FollowText::Collider(name)) => {
+                let number = colliders.iter().position(|collider| &collider.name == name);
+                Follow::Collider(number.unwrap_or_else(|| {
+                    let names: Vec<&str> = colliders.iter().map(|collider| collider.name.as_str()).collect();
+                    let help = match names.is_empty() {
+                        true => "pins follow a collider by its name; add a [[collider]]".to_owned(),
+                        false => suggest::help(name, &names),
+                    };
+                    self.error_with_help(&path.key("follow"), format!("there is no collider `{name}`"), help);
+                    0
+                }))
+            }
         };
-        Pin { select: select.unwrap_or(PinSelection::Boundary(0)), motion }
+        let weight = entry.weight.unwrap_or(1.0);
+        if weight == 0.0 {
+            self.error_with_help(&path.key("weight"), "a pin of weight 0 holds nothing", "remove the pin");
+        }
+        Pin { select: select.unwrap_or(PinSelection::Boundary(0)), follow, weight }
+    }
+
+    fn animation(typed: Option<&AnimationText>) -> Animation {
+        let entry = match typed {
+            None => AnimationEntry::default(),
+            Some(AnimationText::Clip(clip)) => AnimationEntry { clip: Some(clip.clone()), ..AnimationEntry::default() },
+            Some(AnimationText::Played(entry)) => entry.clone(),
+        };
+        Animation {
+            is_typed: typed.is_some(),
+            clip: entry.clip,
+            looped: entry.looped.unwrap_or(false),
+            offset: entry.offset.unwrap_or(0.0),
+            speed: entry.speed.unwrap_or(1.0),
+        }
     }
 
     fn motion(&mut self, entry: &MovingTransform, default_pivot: Vec3, path: &KeyPath) -> Motion {
@@ -219,7 +262,7 @@ impl Resolver<'_> {
             ShapeName::Box => ("box", &["center", "size"], &[]),
             ShapeName::Capsule => ("capsule", &["from", "to", "radius"], &[]),
             ShapeName::Cylinder => ("cylinder", &["from", "to", "radius"], &[]),
-            ShapeName::Mesh => ("mesh", &["mesh"], &["object", "unit", "scale", "up"]),
+            ShapeName::Mesh => ("mesh", &["mesh"], &["object", "unit", "scale", "up", "animation"]),
         };
         let given = [
             ("point", entry.point.is_some()),
@@ -234,6 +277,7 @@ impl Resolver<'_> {
             ("unit", entry.unit.is_some()),
             ("scale", entry.scale.is_some()),
             ("up", entry.up.is_some()),
+            ("animation", entry.animation.is_some()),
         ];
         for (key, given) in given {
             if !given && needed.contains(&key) {
@@ -288,7 +332,8 @@ impl Resolver<'_> {
                     rotate: Vec3::zeros(),
                     translate: Vec3::zeros(),
                 };
-                Shape::Mesh { mesh, placement }
+                let animation = Self::animation(entry.animation.as_ref());
+                Shape::Mesh { mesh, placement, animation }
             }
         }
     }

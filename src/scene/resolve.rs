@@ -48,6 +48,8 @@ impl Resolver<'_> {
             last_frame: frames.last,
             written_frames: frames.frames,
             preroll: file.scene.preroll,
+            settle: file.scene.settle,
+            dress_blend: file.scene.dress_blend,
             substeps: match file.scene.substeps {
                 SubstepsText::Automatic(_) => Substeps::Auto,
                 SubstepsText::Fixed(count) => Substeps::Fixed(count),
@@ -61,7 +63,7 @@ impl Resolver<'_> {
                 seed: file.wind.seed,
             },
             drag: self.amounts(&file.air.drag, &root.key("air").key("drag")),
-            cloths: self.cloths(&file.cloth),
+            cloths: self.cloths(&file.cloth, &file.collider),
             colliders: self.colliders(&file.collider),
             output: self.output(&file.output, file.cloth.len(), &root.key("output")),
             gates: Gates {

@@ -190,15 +190,29 @@ pub enum PinSelection {
     },
     /// A boundary loop, by number; loop 0 is the longest, ties by lowest vertex.
     Boundary(u32),
+    /// All vertices with a value above 0 of this attribute; the value is their weight.
+    Attribute(String),
 }
 
-/// Vertices held in place or led by a motion.
+/// What leads pinned vertices.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Follow {
+    /// A key-framed motion.
+    Motion(Motion),
+    /// The surface of a collider, by its place in the scene.
+    Collider(usize),
+}
+
+/// Vertices held in place or led.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Pin {
     /// Which vertices.
     pub select: PinSelection,
     /// What they follow.
-    pub motion: Motion,
+    pub follow: Follow,
+    /// 1 holds exactly; less is the part of a gap that is closed in one frame.
+    pub weight: f64,
 }
 
 /// A piece of cloth.
@@ -214,6 +228,21 @@ pub struct Cloth {
     pub fabric: Fabric,
     /// Held vertices.
     pub pins: Vec<Pin>,
+}
+
+/// How an animation of a mesh file is played.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Animation {
+    /// Whether the scene file says anything about it.
+    pub is_typed: bool,
+    /// Name of the clip; `None` for the only one.
+    pub clip: Option<String>,
+    /// Whether it starts again at its end.
+    pub looped: bool,
+    /// Time of the clip at the first frame [s].
+    pub offset: f64,
+    /// Clip seconds in a second of the scene.
+    pub speed: f64,
 }
 
 /// The form of a collider, before its motion.
@@ -265,6 +294,8 @@ pub enum Shape {
         mesh: MeshSource,
         /// From file to world.
         placement: Placement,
+        /// How the file's animation is played.
+        animation: Animation,
     },
 }
 
@@ -346,6 +377,18 @@ pub struct Gates {
     pub max_penetration: Option<f64>,
 }
 
+impl Scene {
+    /// The first frame of the run-up: where everything that moves stands still until then.
+    pub fn start_frame(&self) -> i64 {
+        self.first_frame - i64::from(self.preroll)
+    }
+
+    /// Frames that are simulated before the first one.
+    pub fn lead_in(&self) -> u32 {
+        self.dress_blend.saturating_add(self.settle).saturating_add(self.preroll)
+    }
+}
+
 /// Everything a bake needs to know except the meshes themselves.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scene {
@@ -359,8 +402,12 @@ pub struct Scene {
     pub last_frame: i64,
     /// The frames that are written, ascending, all within the range.
     pub written_frames: Vec<i64>,
-    /// Frames simulated before the first one, colliders and pins held at the first frame.
+    /// Frames simulated before the first one, with everything moving.
     pub preroll: u32,
+    /// Frames before those, in which nothing but the cloth moves.
+    pub settle: u32,
+    /// Frames before all others, in which animated colliders go from their bind pose to the one they start with.
+    pub dress_blend: u32,
     /// Steps a frame.
     pub substeps: Substeps,
     /// [m/s²]

@@ -5,16 +5,14 @@ pub mod substeps;
 pub mod wind;
 
 use crate::math::Vec3;
-use crate::model::{Model, State};
+use crate::model::{Model, Moment, State};
 use crate::scene::{Scene, Substeps};
 
 /// What acts from outside during one frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Drive {
-    /// The (key-frame) time at the start of the frame.
-    pub from_frame: f64,
-    /// The (key-frame) time at its end; equal to the start during the pre-roll, when nothing moves.
-    pub to_frame: f64,
+    /// Start and end of the frame as everything that is keyed or animated sees them; equal while the cloth settles.
+    pub moments: [Moment; 2],
     /// Seconds since the start of the bake, pre-roll included: the clock of the weather.
     pub seconds: f64,
     /// How long the frame is [s].
@@ -65,6 +63,8 @@ pub trait Backend {
     fn advance(&mut self, state: &mut State) -> Vec<ClothReport>;
     /// The vertices of a cloth and how good they are.
     fn fetch(&mut self, state: &State, cloth: usize, vertices: &mut Vertices) -> Quality;
+    /// Time spent on colliders since this was last asked [s].
+    fn take_collider_seconds(&mut self) -> f64;
 }
 
 /// How often a frame that misses its tolerance is simulated again, each time with twice the steps.
@@ -77,6 +77,8 @@ pub struct FrameReport {
     pub substeps: u32,
     /// One report a cloth, of the attempt that counts.
     pub cloths: Vec<ClothReport>,
+    /// Time spent on where the colliders are and what is near them, all attempts together [s]; it decides nothing.
+    pub collider_seconds: f64,
 }
 
 /// Simulate one frame; `drive.substeps` is filled in here. With automatic steps, a frame whose constraints are not within
@@ -88,7 +90,7 @@ pub fn advance_frame(
     state: &mut State,
     drive: Drive,
 ) -> FrameReport {
-    let mut substeps = substeps::choose(scene, model, state, drive.from_frame);
+    let mut substeps = substeps::choose(scene, model, state, drive.moments[0].frame);
     let start = state.clone();
     for attempt in 0.. {
         backend.drive(Drive { substeps, ..drive });
@@ -98,7 +100,7 @@ pub fn advance_frame(
         };
         let again = scene.substeps == Substeps::Auto && attempt < FRAME_RETRIES && substeps < substeps::MOST;
         if !(again && cloths.iter().zip(&model.cloths).any(missed)) {
-            return FrameReport { substeps, cloths };
+            return FrameReport { substeps, cloths, collider_seconds: backend.take_collider_seconds() };
         }
         state.clone_from(&start);
         substeps = (2 * substeps).min(substeps::MOST);

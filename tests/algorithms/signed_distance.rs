@@ -109,7 +109,7 @@ fn primitives_agree_with_samples_of_their_surface() {
     for shape in shapes() {
         for _ in 0..150 {
             let p = random.vector();
-            let Nearest { distance, normal } = (shape.nearest)(p);
+            let Nearest { distance, normal, .. } = (shape.nearest)(p);
             assert_eq!(distance < 0.0, (shape.inside)(p), "{}: sign at {p:?}", shape.name);
             let sampled = shape.samples.iter().map(|q| (q - p).norm()).fold(f64::INFINITY, f64::min);
             let found = distance.abs();
@@ -209,7 +209,7 @@ fn cube() -> Mesh {
 #[test]
 fn a_cube_of_triangles_is_the_box() {
     let mesh = surface(&cube());
-    assert_eq!(mesh.inside(), Inside::Solid);
+    assert_eq!(mesh.shape.inside(), Inside::Solid);
     let mut random = Random(72);
     for _ in 0..2000 {
         let p = random.vector();
@@ -275,7 +275,7 @@ fn many_thin_triangles_on_one_side_of_a_corner_do_not_turn_the_sign() {
     });
     let mesh = Mesh::new(positions, triangles.collect());
     let surface = surface(&mesh);
-    assert_eq!(surface.inside(), Inside::Solid);
+    assert_eq!(surface.shape.inside(), Inside::Solid);
     let mut random = Random(75);
     for _ in 0..2000 {
         let p = random.vector() + Vec3::y();
@@ -299,7 +299,7 @@ fn points_on_edges_and_corners_are_at_distance_zero_and_pushed_outwards() {
 #[test]
 fn an_open_mesh_has_no_inside() {
     let mesh = surface(&Mesh::sheet(4, 4, 1.0, 1.0));
-    assert_eq!(mesh.inside(), Inside::Open);
+    assert_eq!(mesh.shape.inside(), Inside::Open);
     for height in [-0.3, -1e-6, 1e-6, 0.3] {
         let nearest = mesh.nearest(Vec3::new(0.1, height, 0.2), 1.0).unwrap();
         assert_close(nearest.distance, f64::abs(height), 1e-15);
@@ -312,7 +312,7 @@ fn a_cube_wound_inwards_is_the_same_body() {
     let mut flipped = cube();
     flipped.triangles.iter_mut().for_each(|triangle| triangle.swap(0, 1));
     let (flipped, usual) = (surface(&flipped), surface(&cube()));
-    assert_eq!(flipped.inside(), Inside::InsideOut);
+    assert_eq!(flipped.shape.inside(), Inside::InsideOut);
     let mut random = Random(79);
     for _ in 0..200 {
         let p = random.vector();
@@ -325,7 +325,7 @@ fn a_cube_that_is_wound_both_ways_is_a_shell() {
     let mut mixed = cube();
     mixed.triangles[3].swap(0, 1);
     let mixed = surface(&mixed);
-    assert_eq!(mixed.inside(), Inside::Mixed);
+    assert_eq!(mixed.shape.inside(), Inside::Mixed);
     assert!(mixed.nearest(Vec3::new(0.1, 0.4, 0.2), 1.0).unwrap().distance > 0.0);
 }
 
@@ -335,5 +335,5 @@ fn nothing_is_found_beyond_the_reach() {
     let p = Vec3::new(0.0, 1.5, 0.0);
     assert!(mesh.nearest(p, 0.999).is_none());
     assert_close(mesh.nearest(p, 1.001).unwrap().distance, 1.0, 1e-15);
-    assert_eq!(mesh.positions().len(), 8);
+    assert_eq!(mesh.positions.len(), 8);
 }

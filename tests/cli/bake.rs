@@ -134,7 +134,7 @@ fn a_state_that_is_not_finite_stops_the_bake_with_4_and_keeps_the_frames_before(
 #[test]
 fn a_preroll_that_is_not_finite_stops_the_bake_too() {
     let place = Place::new(ENDLESS_FALL);
-    let settle = ["--set", "scene.frames=3-4", "--set", "scene.preroll=20000"];
+    let settle = ["--set", "scene.frames=3-4", "--set", "scene.settle=20000"];
     place.bake(&settle).ends_with(4, &["is not finite in the pre-roll of frame 3"]);
     assert!(StoreReader::open(&place.path("job/bake.kc.partial")).unwrap().frames().is_empty());
     place.run(&["convert", "job", "--to", "pc2"]).ends_with(3, &["holds no frame"]);

@@ -93,7 +93,15 @@ fn record(frame: i64) -> FrameRecord {
         contacts: u64::MAX,
         max_penetration: -0.0,
     };
-    FrameRecord { frame, seconds: 0.016, substeps: 12, iterations: 99, written: frame > 0, objects: vec![object] }
+    FrameRecord {
+        frame,
+        seconds: 0.016,
+        collider_seconds: 0.0,
+        substeps: 12,
+        iterations: 99,
+        written: frame > 0,
+        objects: vec![object],
+    }
 }
 
 fn written_log(folder: &Path) -> PathBuf {

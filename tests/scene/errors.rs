@@ -61,10 +61,14 @@ fn each_mistake_is_named() {
         ("fabric = \"denym\"", "7:10 unknown fabric `denym`", "did you mean `denim`?"),
         ("fabric = \"\"", "7:10 unknown fabric ``", "`silk`"),
         ("unit = \"cm\"", "7:1 `unit` is for mesh files, but this mesh is made here, in metres and Y up", "remove"),
-        ("pins = [{}]", "7:9 a pin has exactly one of `vertices`, `group`, `box`, `sphere`, `boundary`", ""),
+        (
+            "pins = [{}]",
+            "7:9 a pin has exactly one of `vertices`, `group`, `box`, `sphere`, `boundary`, `attribute`",
+            "",
+        ),
         (
             "pins = [{ group = \"a\", boundary = 0 }]",
-            "7:9 a pin has exactly one of `vertices`, `group`, `box`, `sphere`, `boundary`",
+            "7:9 a pin has exactly one of `vertices`, `group`, `box`, `sphere`, `boundary`, `attribute`",
             "",
         ),
         (
@@ -268,7 +272,7 @@ center = [0, 0, 0]
             ("14:8 `x` is the name of `cloth[1]` already", ""),
             ("15:8 there is no file `./missing.obj`", ""),
             ("16:20 the key `radius` is missing", ""),
-            ("16:46 a pin has exactly one of `vertices`, `group`, `box`, `sphere`, `boundary`", ""),
+            ("16:46 a pin has exactly one of `vertices`, `group`, `box`, `sphere`, `boundary`, `attribute`", ""),
             ("17:1 the key `shape` is missing", "plane"),
             ("18:8 `/` cannot be part of a file name", ""),
             ("20:1 the key `radius` is missing for a sphere", ""),

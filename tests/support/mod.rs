@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use kiln::mesh::measures::{EdgeStretch, edge_stretch};
-use kiln::model::{Model, State};
+use kiln::model::{Model, Moment, State};
 use kiln::scene::{Scene, diagnostics};
 use kiln::solver::cpu::CpuBackend;
 use kiln::solver::{Backend, Drive, FrameReport, Quality, Vertices, advance_frame};
@@ -53,8 +53,8 @@ impl World {
         let frame_seconds = scene.fps.frame_seconds();
         for frame in scene.first_frame..scene.last_frame {
             let seconds = (frame - scene.first_frame) as f64 * frame_seconds;
-            let drive =
-                Drive { from_frame: frame as f64, to_frame: (frame + 1) as f64, seconds, frame_seconds, substeps: 1 };
+            let moments = [frame, frame + 1].map(|frame| Moment::at(frame as f64));
+            let drive = Drive { moments, seconds, frame_seconds, substeps: 1 };
             let report = advance_frame(&mut backend, scene, model, &mut state, drive);
             let quality: Vec<Quality> =
                 (0..model.cloths.len()).map(|cloth| backend.fetch(&state, cloth, &mut vertices[cloth])).collect();

@@ -6,6 +6,7 @@
 //! Test:     tests/algorithms/signed_distance.rs
 
 use crate::math::Vec3;
+use crate::math::rows::Rows;
 use crate::mesh::bvh::Bvh;
 use crate::mesh::closest::{Feature, closest_on_triangle};
 use crate::mesh::topology::Topology;
@@ -17,6 +18,17 @@ pub struct Nearest {
     pub distance: f64,
     /// Out of the body, unit length.
     pub normal: Vec3,
+    /// Which triangle of a mesh; 0 for primitives.
+    pub part: u32,
+    /// The nearest point of the surface.
+    pub place: Vec3,
+}
+
+impl Nearest {
+    /// On a surface without parts.
+    fn new(p: Vec3, distance: f64, normal: Vec3) -> Self {
+        Nearest { distance, normal, part: 0, place: p - normal * distance }
+    }
 }
 
 /// `v` at unit length, or `fallback` where it has no direction.
@@ -27,12 +39,12 @@ fn direction(v: Vec3, fallback: Vec3) -> Vec3 {
 
 /// Everything below a plane is inside.
 pub fn plane(p: Vec3, point: Vec3, normal: Vec3) -> Nearest {
-    Nearest { distance: (p - point).dot(&normal), normal }
+    Nearest::new(p, (p - point).dot(&normal), normal)
 }
 
 /// A ball.
 pub fn sphere(p: Vec3, center: Vec3, radius: f64) -> Nearest {
-    Nearest { distance: (p - center).norm() - radius, normal: direction(p - center, Vec3::y()) }
+    Nearest::new(p, (p - center).norm() - radius, direction(p - center, Vec3::y()))
 }
 
 /// A ball swept along a segment.
@@ -40,7 +52,7 @@ pub fn capsule(p: Vec3, from: Vec3, to: Vec3, radius: f64) -> Nearest {
     let axis = to - from;
     let t = if axis.norm_squared() > 0.0 { (p - from).dot(&axis) / axis.norm_squared() } else { 0.0 };
     let arm = p - (from + axis * t.clamp(0.0, 1.0));
-    Nearest { distance: arm.norm() - radius, normal: direction(arm, across(axis)) }
+    Nearest::new(p, arm.norm() - radius, direction(arm, across(axis)))
 }
 
 /// Some direction across an axis.
@@ -59,12 +71,12 @@ pub fn cuboid(p: Vec3, center: Vec3, size: Vec3) -> Nearest {
     if farthest > 0.0 {
         // Scaled first: a point a hair outside has the normal of its side too.
         let normal = (outside.component_mul(&sign) / farthest).normalize();
-        return Nearest { distance: outside.norm(), normal };
+        return Nearest::new(p, outside.norm(), normal);
     }
     let axis = excess.imax();
     let mut normal = Vec3::zeros();
     normal[axis] = sign[axis];
-    Nearest { distance: excess[axis], normal }
+    Nearest::new(p, excess[axis], normal)
 }
 
 /// A cylinder with flat ends.
@@ -80,13 +92,9 @@ pub fn cylinder(p: Vec3, from: Vec3, to: Vec3, radius: f64) -> Nearest {
     let (beyond_end, beyond_side) = (along.abs() - half_length, across_length - radius);
     if beyond_end > 0.0 && beyond_side > 0.0 {
         let distance = beyond_end.hypot(beyond_side);
-        return Nearest { distance, normal: (end * beyond_end + radial * beyond_side) / distance };
+        return Nearest::new(p, distance, (end * beyond_end + radial * beyond_side) / distance);
     }
-    if beyond_end > beyond_side {
-        Nearest { distance: beyond_end, normal: end }
-    } else {
-        Nearest { distance: beyond_side, normal: radial }
-    }
+    if beyond_end > beyond_side { Nearest::new(p, beyond_end, end) } else { Nearest::new(p, beyond_side, radial) }
 }
 
 /// What a mesh encloses.
@@ -102,48 +110,38 @@ pub enum Inside {
     Mixed,
 }
 
-/// A triangle mesh with what it takes to tell inside from outside.
+/// What does not change about a triangle mesh when its vertices move: who borders whom, and what it encloses.
 #[derive(Clone, Debug)]
-pub struct MeshSurface {
-    positions: Vec<Vec3>,
+pub struct SurfaceShape {
     triangles: Vec<[u32; 3]>,
     triangle_edges: Vec<[u32; 3]>,
-    bvh: Bvh,
-    face_normals: Vec<Vec3>,
-    edge_normals: Vec<Vec3>,
-    corner_normals: Vec<Vec3>,
+    edge_triangles: Rows<u32>,
+    corner_triangles: Rows<u32>,
     inside: Inside,
 }
 
-impl MeshSurface {
-    /// From triangles that have area.
-    pub fn build(positions: Vec<Vec3>, mut triangles: Vec<[u32; 3]>) -> Self {
-        let inside = inside(&positions, &triangles, &Topology::build(&triangles));
+impl SurfaceShape {
+    /// From triangles that have area where the vertices are now.
+    pub fn build(positions: &[Vec3], mut triangles: Vec<[u32; 3]>) -> Self {
+        let topology = Topology::build(&triangles);
+        let inside = inside(positions, &triangles, &topology);
+        // Swapping two corners swaps two edges as well.
+        let mut triangle_edges = topology.triangle_edges;
         if inside == Inside::InsideOut {
             triangles.iter_mut().for_each(|triangle| triangle.swap(1, 2));
+            triangle_edges.iter_mut().for_each(|edges| edges.swap(1, 2));
         }
-        let topology = Topology::build(&triangles);
-        let bvh = Bvh::build(&positions, &triangles);
-        let points = |t: &[u32; 3]| t.map(|v| positions[v as usize]);
-        let face_normals: Vec<Vec3> = triangles
-            .iter()
-            .map(|t| {
-                let [a, b, c] = points(t);
-                direction((b - a).cross(&(c - a)), Vec3::y())
-            })
-            .collect();
-        let mut edge_normals = vec![Vec3::zeros(); topology.edges.len()];
-        let mut corner_normals = vec![Vec3::zeros(); positions.len()];
-        for (t, normal) in face_normals.iter().enumerate() {
-            let corners = points(&triangles[t]);
-            for k in 0..3 {
-                edge_normals[topology.triangle_edges[t][k] as usize] += normal;
-                let (u, v) = (corners[(k + 1) % 3] - corners[k], corners[(k + 2) % 3] - corners[k]);
-                corner_normals[triangles[t][k] as usize] += normal * u.angle(&v);
-            }
+        let mut corner_triangles = vec![Vec::new(); positions.len()];
+        for (triangle, corners) in triangles.iter().enumerate() {
+            corners.iter().for_each(|&corner| corner_triangles[corner as usize].push(triangle as u32));
         }
-        let triangle_edges = topology.triangle_edges;
-        MeshSurface { positions, triangles, triangle_edges, bvh, face_normals, edge_normals, corner_normals, inside }
+        SurfaceShape {
+            triangle_edges,
+            edge_triangles: topology.edge_triangles.into_iter().collect(),
+            corner_triangles: corner_triangles.into_iter().collect(),
+            inside,
+            triangles,
+        }
     }
 
     /// What the mesh encloses.
@@ -151,46 +149,105 @@ impl MeshSurface {
         self.inside
     }
 
-    /// The vertices, for bounds and pictures.
-    pub fn positions(&self) -> &[Vec3] {
-        &self.positions
+    /// Its triangles, wound outwards if it is a body.
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.triangles
     }
 
-    /// The nearest place within `reach`, or at any depth inside a body. Equal distances are decided by the lower triangle number.
-    pub fn nearest(&self, p: Vec3, reach: f64) -> Option<Nearest> {
+    /// The triangles that meet at a vertex.
+    pub fn around(&self, vertex: u32) -> &[u32] {
+        self.corner_triangles.row(vertex as usize)
+    }
+
+    /// The nearest place within `reach`, or at any depth inside a body. `bvh` is over the triangles that `numbers` names in
+    /// ascending order, or over all of them. Equal distances are decided by the lower number.
+    pub fn nearest(
+        &self,
+        positions: &[Vec3],
+        bvh: &Bvh,
+        numbers: Option<&[u32]>,
+        p: Vec3,
+        reach: f64,
+    ) -> Option<Nearest> {
         let is_solid = matches!(self.inside, Inside::Solid | Inside::InsideOut);
-        let found = self.nearest_within(p, if is_solid && self.bvh.holds(p) { f64::INFINITY } else { reach })?;
-        (found.distance <= reach).then_some(found)
-    }
-
-    fn nearest_within(&self, p: Vec3, reach: f64) -> Option<Nearest> {
+        let search = if is_solid && bvh.holds(p) { f64::INFINITY } else { reach };
         let mut best: Option<(f64, u32, Vec3, Feature)> = None;
-        self.bvh.near(p, reach * reach, |triangle| {
-            let (q, feature) =
-                closest_on_triangle(p, self.triangles[triangle as usize].map(|v| self.positions[v as usize]));
+        bvh.near(p, search * search, |place| {
+            let triangle = numbers.map_or(place, |numbers| numbers[place as usize]);
+            let (q, feature) = closest_on_triangle(p, self.points(positions, triangle));
             let distance = (p - q).norm_squared();
             let nearer =
                 best.is_none_or(|(least, number, ..)| distance < least || (distance == least && triangle < number));
-            if distance <= reach * reach && nearer {
+            if distance <= search * search && nearer {
                 best = Some((distance, triangle, q, feature));
             }
-            best.map_or(reach * reach, |(least, ..)| least)
+            best.map_or(search * search, |(least, ..)| least)
         });
         let (distance_squared, triangle, q, feature) = best?;
-        let t = triangle as usize;
-        let feature_normal = match feature {
-            Feature::Face => self.face_normals[t],
-            Feature::Edge(k) => self.edge_normals[self.triangle_edges[t][k as usize] as usize],
-            Feature::Corner(k) => self.corner_normals[self.triangles[t][k as usize] as usize],
-        };
+        let feature_normal = self.feature_normal(positions, triangle, feature);
         let distance = distance_squared.sqrt();
-        let is_solid = matches!(self.inside, Inside::Solid | Inside::InsideOut);
         let inside = is_solid && (p - q).dot(&feature_normal) < 0.0;
+        let distance = if inside { -distance } else { distance };
+        if distance > reach {
+            return None;
+        }
         let outwards = if inside { q - p } else { p - q };
-        Some(Nearest {
-            distance: if inside { -distance } else { distance },
-            normal: direction(outwards, direction(feature_normal, self.face_normals[t])),
-        })
+        let normal = direction(outwards, direction(feature_normal, self.face_normal(positions, triangle)));
+        Some(Nearest { distance, normal, part: triangle, place: q })
+    }
+
+    fn points(&self, positions: &[Vec3], triangle: u32) -> [Vec3; 3] {
+        self.triangles[triangle as usize].map(|v| positions[v as usize])
+    }
+
+    fn face_normal(&self, positions: &[Vec3], triangle: u32) -> Vec3 {
+        let [a, b, c] = self.points(positions, triangle);
+        direction((b - a).cross(&(c - a)), Vec3::y())
+    }
+
+    fn feature_normal(&self, positions: &[Vec3], triangle: u32, feature: Feature) -> Vec3 {
+        match feature {
+            Feature::Face => self.face_normal(positions, triangle),
+            Feature::Edge(k) => {
+                let edge = self.triangle_edges[triangle as usize][k as usize];
+                let meeting = self.edge_triangles.row(edge as usize);
+                meeting.iter().map(|&t| self.face_normal(positions, t)).sum()
+            }
+            Feature::Corner(k) => {
+                let corner = self.triangles[triangle as usize][k as usize];
+                let weighted = |&t: &u32| {
+                    let corners = self.triangles[t as usize];
+                    let at = corners.iter().position(|&c| c == corner).unwrap_or_default();
+                    let [p, q, r] = [0, 1, 2].map(|k| positions[corners[(at + k) % 3] as usize]);
+                    self.face_normal(positions, t) * (q - p).angle(&(r - p))
+                };
+                self.around(corner).iter().map(weighted).sum()
+            }
+        }
+    }
+}
+
+/// A triangle mesh that keeps its shape.
+#[derive(Clone, Debug)]
+pub struct MeshSurface {
+    /// Who borders whom.
+    pub shape: SurfaceShape,
+    /// Vertices [m].
+    pub positions: Vec<Vec3>,
+    bvh: Bvh,
+}
+
+impl MeshSurface {
+    /// From triangles that have area.
+    pub fn build(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Self {
+        let shape = SurfaceShape::build(&positions, triangles);
+        let bvh = Bvh::build(&positions, &shape.triangles);
+        MeshSurface { shape, positions, bvh }
+    }
+
+    /// The nearest place within `reach`, or at any depth inside a body.
+    pub fn nearest(&self, p: Vec3, reach: f64) -> Option<Nearest> {
+        self.shape.nearest(&self.positions, &self.bvh, None, p, reach)
     }
 }
 

@@ -16,17 +16,21 @@
 //! sweeps that changes from step to step changes that spring's stiffness, which pumps energy into the cloth (measured: a
 //! hanging sheet of 41 × 41 gained 300 J that way and loses 1 J this way). The tolerance is met by the number of steps.
 
-use super::contacts::{Contacts, Point};
+use rayon::prelude::*;
+
+use super::contacts::{Contacts, Point, watched_box};
 use super::independent::{larger, sweep};
 use super::{StepWorld, for_each};
 use crate::algorithms::cloth::air;
 use crate::algorithms::cloth::conforming_map::WeightedReturn;
 use crate::algorithms::cloth::distance;
-use crate::math::Vec3;
 use crate::math::motion::Pose;
 use crate::math::sparse_cholesky::SparseCholesky;
 use crate::math::sums::compensated_sum;
-use crate::model::{ClothModel, ClothState, ColliderModel};
+use crate::math::{Vec3, largest_norm};
+use crate::mesh::bvh::Aabb;
+use crate::model::build_pins::{Lead, PinnedVertex};
+use crate::model::{ClothModel, ClothState, Model, MovingCollider};
 use crate::solver::wind::Weather;
 use crate::solver::{ClothReport, Drive, Quality};
 
@@ -43,6 +47,7 @@ const AIR_SECONDS: f64 = 5e-4;
 
 /// A cloth's private memory.
 pub struct ClothStep<'m> {
+    number: usize,
     cloth: &'m ClothModel,
     /// Look-ahead positions.
     ahead: Vec<Vec3>,
@@ -54,6 +59,8 @@ pub struct ClothStep<'m> {
     air: Vec<Vec3>,
     /// Places of the pinned vertices at the start and end of the step.
     pin_targets: Vec<[Vec3; 2]>,
+    /// The same for those that are only drawn there.
+    soft_targets: Vec<[Vec3; 2]>,
     contacts: Contacts,
     /// Steps between two air impulses.
     air_interval: u32,
@@ -82,15 +89,17 @@ struct BendingPlan {
 
 impl<'m> ClothStep<'m> {
     /// Memory for a cloth.
-    pub fn new(cloth: &'m ClothModel) -> Self {
+    pub fn new(number: usize, cloth: &'m ClothModel, model: &Model) -> Self {
         ClothStep {
+            number,
             cloth,
             ahead: cloth.rest.clone(),
             measured: vec![Vec3::zeros(); cloth.bending.rows.len()],
             wind: vec![Vec3::zeros(); cloth.mesh.triangles.len()],
             air: vec![Vec3::zeros(); cloth.mesh.triangles.len()],
             pin_targets: Vec::new(),
-            contacts: Contacts::new(),
+            soft_targets: Vec::new(),
+            contacts: Contacts::new(cloth, model),
             air_interval: 1,
             bending: BendingPlan::default(),
             pin_return: (!cloth.pins.vertices.is_empty())
@@ -141,19 +150,26 @@ impl<'m> ClothStep<'m> {
         plan.damping = plan.damping.min(longest);
     }
 
+    /// The box in which colliders are watched during the frame, if the cloth moves on as it does.
+    pub fn frame_box(&self, moving: &ClothState, drive: &Drive) -> Aabb {
+        watched_box(self.cloth, moving, largest_norm(&moving.v) * drive.frame_seconds)
+    }
+
     /// Advance by one step.
-    pub fn advance(&mut self, moving: &mut ClothState, world: &StepWorld, step: u32) {
+    pub fn advance(&mut self, moving: &mut ClothState, world: &mut StepWorld, step: u32) {
         if self.broken_at.is_some() {
             return;
         }
         let cloth = self.cloth;
         let StepWorld { h, gravity, .. } = *world;
         self.pin_targets.clear();
-        self.pin_targets.extend(pin_targets(cloth, world.frames));
+        self.pin_targets.extend(pin_targets(cloth, cloth.pins.vertices.iter(), world));
+        self.soft_targets.clear();
+        self.soft_targets.extend(pin_targets(cloth, cloth.pins.soft.iter().map(|soft| &soft.pin), world));
 
         self.bend(moving, world, step);
         self.blow(moving, world, step);
-        self.contacts.find(cloth, moving, world);
+        self.contacts.find(self.number, cloth, moving, world);
         let half = gravity * (0.5 * h);
         let (x, v) = (&moving.x, &moving.v);
         for_each(&mut self.ahead, |i, ahead| *ahead = x[i] + (v[i] + half) * h);
@@ -161,6 +177,7 @@ impl<'m> ClothStep<'m> {
             let [a, b] = led.ends.map(|end| self.pin_targets[end as usize][1]);
             self.ahead[led.particle as usize] = (a + b) * 0.5;
         }
+        self.draw_to_pins(moving, h);
         if !self.position_sweep().is_finite() {
             self.broken_at = Some(fastest_vertex(cloth, moving));
             return;
@@ -177,6 +194,22 @@ impl<'m> ClothStep<'m> {
         self.velocity_sweep(moving, h);
         if world.steps_left == 1 {
             self.polish(moving, world);
+        }
+    }
+
+    /// Critically damped springs to the places of soft pins, implicit, so that their strength does not depend on the step:
+    /// `(1 + 2 w h + w² h²) Δ = w² h² (target - y) + 2 w h (target's way - y's way)`.
+    fn draw_to_pins(&mut self, moving: &ClothState, h: f64) {
+        let cloth = self.cloth;
+        for (soft, [from, to]) in cloth.pins.soft.iter().zip(&self.soft_targets) {
+            let point = Point::Vertex(soft.pin.vertex);
+            if cloth.vertex_k[soft.pin.vertex as usize] <= 0.0 {
+                continue; // all of its particles are held
+            }
+            let (x, y) = (point.value(cloth, &moving.x), point.value(cloth, &self.ahead));
+            let wh = soft.frequency * h;
+            let pull = (to - y) * (wh * wh) + ((to - from) - (y - x)) * (2.0 * wh);
+            point.shift(cloth, &mut self.ahead, pull / (1.0 + 2.0 * wh + wh * wh));
         }
     }
 
@@ -252,7 +285,7 @@ impl<'m> ClothStep<'m> {
     }
 
     /// What is written is within tolerance and outside of colliders; the velocities do not hear of it.
-    fn polish(&mut self, moving: &mut ClothState, world: &StepWorld) {
+    fn polish(&mut self, moving: &mut ClothState, world: &mut StepWorld) {
         // |(l/l0)² - 1| below this is a stretch below the tolerance, longer or shorter.
         let tolerance = self.cloth.fabric.max_stretch.min(1.0);
         let limit = 2.0 * tolerance - tolerance * tolerance;
@@ -274,16 +307,17 @@ impl<'m> ClothStep<'m> {
     }
 
     /// What the sweeps left a little below a surface is moved out exactly; what is deep inside is on its way out.
-    fn leave_colliders(&mut self, world: &StepWorld) {
+    fn leave_colliders(&mut self, world: &mut StepWorld) {
         let cloth = self.cloth;
         let mut displacements = Vec::new();
+        world.colliders.iter_mut().for_each(|collider| collider.place(1));
         for contact in &self.contacts.active {
             let Point::Vertex(v) = contact.point else {
                 continue;
             };
             let y = contact.point.value(cloth, &self.ahead);
-            for (collider, poses) in world.model.colliders.iter().zip(&world.collider_poses) {
-                if let Some(nearest) = collider.nearest(&poses[1], y, 0.0)
+            for collider in world.colliders.iter() {
+                if let Some(nearest) = collider.nearest(y, 0.0)
                     && (-LEAVE_EDGES * cloth.mean_edge..0.0).contains(&nearest.distance)
                 {
                     displacements.resize(cloth.map.vertex_count(), Vec3::zeros());
@@ -338,25 +372,19 @@ impl<'m> ClothStep<'m> {
     }
 
     /// How good a state is.
-    pub fn quality(
-        &self,
-        moving: &ClothState,
-        vertices: &[Vec3],
-        colliders: &[ColliderModel],
-        poses: &[Pose],
-    ) -> Quality {
+    pub fn quality(&self, moving: &ClothState, vertices: &[Vec3], colliders: &[MovingCollider]) -> Quality {
         let cloth = self.cloth;
         let depth = |y: &Vec3| {
-            let deepest = |depth: f64, (collider, pose): (&ColliderModel, &Pose)| {
-                let nearest = collider.nearest(pose, *y, 0.0);
-                nearest.map_or(depth, |nearest| larger(depth, -nearest.distance))
+            let deepest = |depth: f64, collider: &MovingCollider| {
+                collider.nearest(*y, 0.0).map_or(depth, |nearest| larger(depth, -nearest.distance))
             };
-            colliders.iter().zip(poses).fold(0.0, deepest)
+            colliders.iter().fold(0.0, deepest)
         };
+        let depths: Vec<f64> = vertices.par_iter().with_min_len(256).map(depth).collect();
         Quality {
             max_stretch: max_stretch(cloth, &moving.x),
             mean_stretch: compensated_sum(stretches(cloth, &moving.x)) / cloth.distances.len().max(1) as f64,
-            max_penetration: vertices.iter().map(depth).fold(0.0, larger),
+            max_penetration: depths.into_iter().fold(0.0, larger),
         }
     }
 }
@@ -384,10 +412,21 @@ fn max_stretch(cloth: &ClothModel, x: &[Vec3]) -> f64 {
     stretches(cloth, x).fold(0.0, larger)
 }
 
-/// Where the pinned vertices are at the start and end of a step.
-fn pin_targets(cloth: &ClothModel, frames: [f64; 2]) -> impl Iterator<Item = [Vec3; 2]> + '_ {
-    let poses: Vec<[Pose; 2]> = cloth.pins.motions.iter().map(|motion| frames.map(|frame| motion.at(frame))).collect();
-    cloth.pins.vertices.iter().map(move |pin| poses[pin.motion as usize].map(|pose| pose.apply(pin.rest)))
+/// Where pinned vertices are at the start and end of a step.
+fn pin_targets<'a>(
+    cloth: &ClothModel,
+    pins: impl Iterator<Item = &'a PinnedVertex>,
+    world: &StepWorld,
+) -> impl Iterator<Item = [Vec3; 2]> {
+    let poses: Vec<[Pose; 2]> =
+        cloth.pins.motions.iter().map(|motion| world.frames.map(|frame| motion.at(frame))).collect();
+    pins.map(move |pin| {
+        let poses = match &pin.lead {
+            Lead::Motion(motion) => poses[*motion as usize],
+            Lead::Surface(anchor) => world.colliders[anchor.collider as usize].poses(anchor),
+        };
+        poses.map(|pose| pose.apply(pin.rest))
+    })
 }
 
 /// Mass in the implicit bending system: led particles are so heavy that bending cannot move them.

@@ -3,26 +3,29 @@
 //! Contact points are the cloth's vertices (what is seen) and its midpoint particles (twice as dense, so that a sharp rim does not
 //! show between two vertices).
 //!
-//! Idea: two lists, each kept until something may have moved through its margin. Pairs that are near live long and are found by
-//! asking every point; planes of touching pairs live shorter and are found by asking the near pairs. A plane moves with its
-//! collider, so between two measurements it is exact for flat colliders and off by `margin² / 2 radius` for round ones.
+//! Idea: a pair of point and collider that was found far apart sleeps until both together may have come that far; a pair that is near
+//! has a plane, which moves with the part of the surface it was measured on and is measured again when the point has moved
+//! relative to that. So between two measurements a plane is exact for flat colliders and off by `margin² / 2 radius` for round ones.
+
+use std::time::Instant;
 
 use rayon::prelude::*;
 
 use super::StepWorld;
 use crate::algorithms::contact::resting::Resting;
-use crate::math::motion::Pose;
 use crate::math::{Vec3, largest_norm};
-use crate::model::{ClothModel, ClothState, ColliderModel};
+use crate::mesh::bvh::Aabb;
+use crate::model::{Anchor, ClothModel, ClothState, ColliderModel, Model, MovingCollider};
 
-/// Margin of the list of near pairs, in edge lengths: longer lists against fewer searches; not tuned.
-const NEAR_MARGIN: f64 = 0.5;
-/// Margin of the planes, in edge lengths: on a ball of ten edges' radius the plane is off by less than a ten-thousandth of an edge.
+/// How far away a mesh is looked for, in edge lengths: pairs further apart sleep as if they were at this distance.
+const SEARCH_EDGES: f64 = 6.0;
+/// How far a point may move relative to the surface below its plane, in edge lengths: on a ball of ten edges' radius the plane is
+/// then off by less than a ten-thousandth of an edge.
 const PLANE_MARGIN: f64 = 0.04;
 /// Speed at which what is inside a collider comes out [m/s].
 const PUSH_OUT_SPEED: f64 = 1.0;
 /// Pairs from which on measuring them is shared out to threads.
-const PARALLEL_CANDIDATES: usize = 1024;
+const PARALLEL_PAIRS: usize = 256;
 
 /// A point that can touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,67 +68,38 @@ pub struct Contact {
     pub resting: Resting,
     /// Velocity of the collider's surface there [m/s].
     pub surface_velocity: Vec3,
-    collider: u32,
-    /// The plane's point and normal in the collider's own coordinates.
+    /// Which pair of point and collider it is.
+    pair: u32,
+    /// What the plane moves with.
+    anchor: Anchor,
+    /// The plane's point and normal in the anchor's coordinates.
     local_point: Vec3,
     local_normal: Vec3,
 }
 
-/// The near pairs and the touching ones.
+/// All pairs of a cloth's points and the colliders; those of one point stand together.
 #[derive(Debug)]
 pub struct Contacts {
-    near: Vec<(Point, u32)>,
-    near_travelled: f64,
-    planes_travelled: f64,
-    /// Touching pairs, vertices first.
+    points: Vec<Point>,
+    collider_count: usize,
+    /// How far each collider and the cloth may have moved towards each other since the start of the frame [m].
+    travelled: Vec<f64>,
+    /// For each pair how far that may go until it has to be looked at; infinite for those that are active.
+    sleeps_until: Vec<f64>,
+    /// Pairs that are near, ascending: vertices first.
     pub active: Vec<Contact>,
+}
+
+/// What a look at a pair showed.
+enum Look {
+    Near(Box<Contact>),
+    /// Nothing until both have moved this far towards each other.
+    Far(f64),
 }
 
 impl Contacts {
     /// Nothing known yet.
-    pub fn new() -> Self {
-        Contacts {
-            near: Vec::new(),
-            near_travelled: f64::INFINITY,
-            planes_travelled: f64::INFINITY,
-            active: Vec::new(),
-        }
-    }
-
-    /// Forget the lists, so that what follows depends on the state alone.
-    pub fn reset(&mut self) {
-        *self = Contacts::new();
-    }
-
-    /// Bring the contacts up to date for a step from the positions at its start.
-    pub fn find(&mut self, cloth: &ClothModel, moving: &ClothState, world: &StepWorld) {
-        if world.model.colliders.is_empty() {
-            return;
-        }
-        let cloth_speed = largest_norm(&moving.v);
-        let step_length =
-            world.h * (cloth_speed + world.h * world.gravity.norm()) + collider_motion(cloth, moving, world);
-        let [near_margin, plane_margin] = [NEAR_MARGIN, PLANE_MARGIN].map(|edges| edges * cloth.mean_edge);
-        self.near_travelled += step_length;
-        self.planes_travelled += step_length;
-        // A length that is not a number counts as too far.
-        let within = |travelled: f64, margin: f64| travelled < margin;
-        if !within(self.near_travelled, near_margin) {
-            self.search(cloth, moving, near_margin + plane_margin + step_length, world);
-            self.near_travelled = 0.0;
-            self.planes_travelled = f64::INFINITY;
-        }
-        if !within(self.planes_travelled, plane_margin) {
-            self.measure(cloth, moving, plane_margin + step_length, world);
-            self.planes_travelled = 0.0;
-        }
-        for contact in &mut self.active {
-            contact.begin_step(cloth, moving, world);
-        }
-    }
-
-    /// All pairs that can touch before something has moved by the margin.
-    fn search(&mut self, cloth: &ClothModel, moving: &ClothState, margin: f64, world: &StepWorld) {
+    pub fn new(cloth: &ClothModel, model: &Model) -> Self {
         let vertices = (0..cloth.map.vertex_count() as u32).map(Point::Vertex);
         let particles = (0..cloth.k.len() as u32).map(Point::Particle);
         let movable = |point: &Point| match *point {
@@ -133,72 +107,160 @@ impl Contacts {
             Point::Particle(p) => cloth.k[p as usize] > 0.0,
         };
         let points: Vec<Point> = vertices.chain(particles).filter(movable).collect();
-        let near = |&point: &Point| -> Vec<(Point, u32)> {
-            let at = point.value(cloth, &moving.x);
-            let colliders = world.model.colliders.iter().zip(&world.collider_poses).enumerate();
-            colliders
-                .filter_map(|(number, (collider, poses))| {
-                    let reach = activation(cloth, collider) + margin;
-                    // A mesh answers only within its reach; look further, so that a point inside is found too.
-                    let nearest = collider.nearest(&poses[0], at, reach + cloth.mean_edge)?;
-                    (nearest.distance < reach).then_some((point, number as u32))
-                })
-                .collect()
-        };
-        self.near.clear();
-        if rayon::current_num_threads() > 1 {
-            self.near.par_extend(points.par_iter().with_min_len(512).flat_map_iter(near));
-        } else {
-            self.near.extend(points.iter().flat_map(near));
-        }
+        let collider_count = model.colliders.len();
+        let sleeps_until = vec![0.0; points.len() * collider_count];
+        Contacts { points, collider_count, travelled: vec![0.0; collider_count], sleeps_until, active: Vec::new() }
     }
 
-    /// The planes of near pairs that can touch before something has moved by the margin.
-    fn measure(&mut self, cloth: &ClothModel, moving: &ClothState, margin: f64, world: &StepWorld) {
-        let measure = |&(point, number): &(Point, u32)| {
-            let collider = &world.model.colliders[number as usize];
-            let pose = &world.collider_poses[number as usize][0];
-            let reach = activation(cloth, collider) + margin;
-            let at = point.value(cloth, &moving.x);
-            let nearest = collider.nearest(pose, at, reach + cloth.mean_edge)?;
-            let friction = (cloth.fabric.friction * world.collider_friction[number as usize]).sqrt();
-            (nearest.distance < reach).then(|| Contact {
-                point,
-                resting: Resting::new(nearest.normal, at, nearest.distance - thickness(cloth, collider), friction),
-                surface_velocity: Vec3::zeros(),
-                collider: number,
-                local_point: pose.apply_inverse(at),
-                local_normal: pose.rotation.inverse() * nearest.normal,
-            })
-        };
+    /// Forget everything, so that what follows depends on the state alone.
+    pub fn reset(&mut self) {
+        self.travelled.fill(0.0);
+        self.sleeps_until.fill(f64::NEG_INFINITY);
         self.active.clear();
-        if self.near.len() >= PARALLEL_CANDIDATES && rayon::current_num_threads() > 1 {
-            let found: Vec<Option<Contact>> =
-                self.near.par_iter().with_min_len(PARALLEL_CANDIDATES / 4).map(measure).collect();
-            self.active.extend(found.into_iter().flatten());
-        } else {
-            self.active.extend(self.near.iter().filter_map(measure));
+    }
+
+    /// Bring the contacts up to date for a step from the positions at its start.
+    pub fn find(&mut self, number: usize, cloth: &ClothModel, moving: &ClothState, world: &mut StepWorld) {
+        if self.collider_count == 0 {
+            return;
         }
+        let start = Instant::now();
+        let cloth_way = world.h * (largest_norm(&moving.v) + world.h * world.gravity.norm());
+        let mut ways = vec![cloth_way; self.collider_count];
+        if world.colliders.iter().any(|collider| !collider.model.is_still()) {
+            let around = watched_box(cloth, moving, 0.0);
+            for (collider, way) in world.colliders.iter_mut().zip(&mut ways) {
+                collider.watch(number, around);
+                *way += collider.step_motion(&around);
+            }
+        }
+        self.travelled.iter_mut().zip(&ways).for_each(|(travelled, way)| *travelled += way);
+        let margin = PLANE_MARGIN * cloth.mean_edge;
+        let sleeps_until = &mut self.sleeps_until;
+        self.active.retain_mut(|contact| {
+            let stays = contact.begin_step(cloth, moving, world, margin);
+            if !stays {
+                sleeps_until[contact.pair as usize] = f64::NEG_INFINITY;
+            }
+            stays
+        });
+        let mut due = Vec::new();
+        for (point, sleeping) in sleeps_until.chunks_exact(self.collider_count).enumerate() {
+            for (collider, until) in sleeping.iter().enumerate() {
+                if self.travelled[collider] > *until {
+                    due.push((point * self.collider_count + collider) as u32);
+                }
+            }
+        }
+        if !due.is_empty() {
+            world.colliders.iter_mut().for_each(|collider| collider.place(0));
+            self.look(&due, cloth, moving, world, &ways);
+        }
+        *world.collider_seconds += start.elapsed().as_secs_f64();
+    }
+
+    fn look(&mut self, due: &[u32], cloth: &ClothModel, moving: &ClothState, world: &StepWorld, ways: &[f64]) {
+        let count = self.collider_count;
+        let look = |&pair: &u32| {
+            let (point, collider) = (self.points[pair as usize / count], pair as usize % count);
+            look_at(
+                pair,
+                point,
+                &world.colliders[collider],
+                world.collider_friction[collider],
+                ways[collider],
+                cloth,
+                moving,
+            )
+        };
+        let looks: Vec<Look> = if due.len() >= PARALLEL_PAIRS && rayon::current_num_threads() > 1 {
+            due.par_iter().with_min_len(PARALLEL_PAIRS / 4).map(look).collect()
+        } else {
+            due.iter().map(look).collect()
+        };
+        for (&pair, look) in due.iter().zip(looks) {
+            let collider = pair as usize % count;
+            self.sleeps_until[pair as usize] = match look {
+                // This step's way is in `travelled` already.
+                Look::Far(way) => self.travelled[collider] - ways[collider] + way,
+                Look::Near(mut contact) => {
+                    contact.begin_step(cloth, moving, world, f64::INFINITY);
+                    self.active.push(*contact);
+                    f64::INFINITY
+                }
+            };
+        }
+        self.active.sort_by_key(|contact| contact.pair);
     }
 }
 
+fn look_at(
+    pair: u32,
+    point: Point,
+    collider: &MovingCollider,
+    collider_friction: f64,
+    way: f64,
+    cloth: &ClothModel,
+    moving: &ClothState,
+) -> Look {
+    let at = point.value(cloth, &moving.x);
+    let reach = search_reach(cloth);
+    let activation = activation(cloth, collider.model);
+    let Some(nearest) = collider.nearest(at, reach) else {
+        return Look::Far((reach - activation).max(0.0));
+    };
+    let near = activation + PLANE_MARGIN * cloth.mean_edge + way;
+    if nearest.distance >= near {
+        return Look::Far(nearest.distance - activation);
+    }
+    let anchor = collider.anchor(&nearest);
+    let pose = collider.poses(&anchor)[0];
+    let friction = (cloth.fabric.friction * collider_friction).sqrt();
+    Look::Near(Box::new(Contact {
+        point,
+        resting: Resting::new(nearest.normal, at, nearest.distance - thickness(cloth, collider.model), friction),
+        surface_velocity: Vec3::zeros(),
+        pair,
+        anchor,
+        local_point: pose.apply_inverse(at),
+        local_normal: pose.rotation.inverse_transform_vector(&nearest.normal),
+    }))
+}
+
 impl Contact {
-    /// Where the plane and the point it carries along will be at the end of the step.
-    fn begin_step(&mut self, cloth: &ClothModel, moving: &ClothState, world: &StepWorld) {
+    /// Work out where the plane and the point it carries along will be at the end of the step. False if the point has moved further
+    /// over the surface than `margin` since the plane was measured.
+    fn begin_step(&mut self, cloth: &ClothModel, moving: &ClothState, world: &StepWorld, margin: f64) -> bool {
         let start = self.point.value(cloth, &moving.x);
         let push = PUSH_OUT_SPEED * world.h;
-        let number = self.collider as usize;
-        if world.model.colliders[number].motion.is_constant() {
+        let collider = &world.colliders[self.anchor.collider as usize];
+        // A distance that is not a number counts as too far.
+        let is_near = |way: Vec3| way.norm_squared() < margin * margin;
+        if collider.model.is_still() {
             self.resting.begin_step(start, push);
-            return;
+            return is_near(start - self.resting.seen_at);
         }
-        let [from, to] = &world.collider_poses[number];
-        let carried_to = to.apply(from.apply_inverse(start));
+        let [from, to] = collider.poses(&self.anchor);
+        let local = from.apply_inverse(start);
+        let carried_to = to.apply(local);
         self.resting.seen_at = to.apply(self.local_point);
         self.resting.normal = to.rotation * self.local_normal;
         self.resting.begin_step(carried_to, push);
         self.surface_velocity = (carried_to - start) / world.h;
+        is_near(local - self.local_point)
     }
+}
+
+/// The box in which a cloth's colliders are watched, if it moves by `way` at most.
+pub fn watched_box(cloth: &ClothModel, moving: &ClothState, way: f64) -> Aabb {
+    let around = moving.x.iter().fold(Aabb::empty(), |aabb, p| aabb.join(Aabb::around(*p)));
+    // One edge more for vertices outside the midpoints.
+    around.grown(search_reach(cloth) + cloth.mean_edge + way)
+}
+
+/// How far away a mesh is looked for [m].
+fn search_reach(cloth: &ClothModel) -> f64 {
+    SEARCH_EDGES * cloth.mean_edge + cloth.fabric.thickness
 }
 
 /// Distance that a cloth keeps from a collider's surface [m].
@@ -209,20 +271,4 @@ fn thickness(cloth: &ClothModel, collider: &ColliderModel) -> f64 {
 /// Distance from the surface at which a contact is watched: the sweeps may push a point this much further.
 fn activation(cloth: &ClothModel, collider: &ColliderModel) -> f64 {
     1.5 * thickness(cloth, collider)
-}
-
-/// How far any collider moves in the step where the cloth is: a bound over the corners of the box around the cloth.
-fn collider_motion(cloth: &ClothModel, moving: &ClothState, world: &StepWorld) -> f64 {
-    if world.model.colliders.iter().all(|collider| collider.motion.is_constant()) {
-        return 0.0;
-    }
-    let Some((low, high)) = crate::mesh::measures::bounds(moving.x.iter().copied()) else {
-        return 0.0;
-    };
-    // A rigid motion is affine, so its displacement is largest at a corner. One edge more for vertices outside the midpoints.
-    let (low, high) = (low.add_scalar(-cloth.mean_edge), high.add_scalar(cloth.mean_edge));
-    let corner = |c: usize| Vec3::from_fn(|axis, _| if (c >> axis) & 1 == 0 { low[axis] } else { high[axis] });
-    let moved = |[from, to]: &[Pose; 2], p: Vec3| (to.apply(from.apply_inverse(p)) - p).norm();
-    let poses = || world.collider_poses.iter();
-    (0..8).map(|c| poses().map(|pose| moved(pose, corner(c))).fold(0.0, f64::max)).fold(0.0, f64::max)
 }

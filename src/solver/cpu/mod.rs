@@ -4,13 +4,15 @@ mod cloth_step;
 mod contacts;
 pub mod independent;
 
+use std::time::Instant;
+
 use rayon::prelude::*;
 
 use super::wind::Weather;
 use super::{Backend, ClothReport, Drive, Quality, Vertices};
 use crate::math::Vec3;
-use crate::math::motion::Pose;
-use crate::model::{Model, State};
+use crate::mesh::bvh::Aabb;
+use crate::model::{ColliderModel, Model, Moment, MovingCollider, State};
 use crate::scene::Scene;
 use cloth_step::ClothStep;
 
@@ -28,10 +30,9 @@ fn for_each<T: Send>(values: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
 }
 
 /// What is the same for all cloths during one step.
-struct StepWorld<'m> {
-    model: &'m Model,
+struct StepWorld<'a, 'm> {
     /// Where colliders are at the start and at the end of the step.
-    collider_poses: Vec<[Pose; 2]>,
+    colliders: &'a mut [MovingCollider<'m>],
     /// Friction of each collider.
     collider_friction: Vec<f64>,
     /// Key-frame time at the start and end of the step.
@@ -41,6 +42,8 @@ struct StepWorld<'m> {
     h: f64,
     /// Steps to the end of the frame, this one included.
     steps_left: u32,
+    /// Time spent on colliders [s].
+    collider_seconds: &'a mut f64,
 }
 
 /// The processor.
@@ -49,30 +52,53 @@ pub struct CpuBackend<'m> {
     model: &'m Model,
     drive: Drive,
     cloths: Vec<ClothStep<'m>>,
+    colliders: Vec<MovingCollider<'m>>,
+    collider_seconds: f64,
 }
 
 impl<'m> CpuBackend<'m> {
     /// Make one for a model; it runs on the threads of the rayon pool it is called from.
     pub fn new(scene: &'m Scene, model: &'m Model) -> Self {
-        let first = scene.first_frame as f64;
-        let drive = Drive { from_frame: first, to_frame: first, seconds: 0.0, frame_seconds: 0.0, substeps: 1 };
-        CpuBackend { scene, model, drive, cloths: model.cloths.iter().map(ClothStep::new).collect() }
+        let start = Moment::start(scene);
+        let drive = Drive { moments: [start; 2], seconds: 0.0, frame_seconds: 0.0, substeps: 1 };
+        let place = |(number, collider): (usize, &'m ColliderModel)| {
+            let mut collider = MovingCollider::at(collider, number, start);
+            model.cloths.iter().for_each(|cloth| collider.keep(cloth.pins.anchors()));
+            collider
+        };
+        CpuBackend {
+            scene,
+            model,
+            drive,
+            cloths: model
+                .cloths
+                .iter()
+                .enumerate()
+                .map(|(number, cloth)| ClothStep::new(number, cloth, model))
+                .collect(),
+            colliders: model.colliders.iter().enumerate().map(place).collect(),
+            collider_seconds: 0.0,
+        }
     }
 
-    fn world(&self, step: u32) -> StepWorld<'m> {
-        let Drive { from_frame, to_frame, substeps, frame_seconds, .. } = self.drive;
-        let at = |step: u32| from_frame + (to_frame - from_frame) * f64::from(step) / f64::from(substeps);
-        let frames = [at(step), at(step + 1)];
-        StepWorld {
-            model: self.model,
-            collider_poses: self.model.colliders.iter().map(|c| frames.map(|frame| c.motion.at(frame))).collect(),
+    fn step<'a>(&'a mut self, step: u32) -> (StepWorld<'a, 'm>, &'a mut [ClothStep<'m>]) {
+        let Drive { moments, substeps, frame_seconds, .. } = self.drive;
+        let parts = [step, step + 1].map(|step| f64::from(step) / f64::from(substeps));
+        let frames = parts.map(|part| Moment::between(moments, part).frame);
+        for collider in &mut self.colliders {
+            collider.begin_step(parts);
+        }
+        let world = StepWorld {
+            colliders: &mut self.colliders,
             collider_friction: self.model.colliders.iter().map(|c| c.friction.at(frames[1])).collect(),
             gravity: self.scene.gravity.at(frames[0]),
             drag: self.scene.drag.at(frames[0]),
             h: frame_seconds / f64::from(substeps),
             steps_left: substeps - step,
             frames,
-        }
+            collider_seconds: &mut self.collider_seconds,
+        };
+        (world, &mut self.cloths)
     }
 }
 
@@ -82,28 +108,45 @@ impl Backend for CpuBackend<'_> {
     }
 
     fn advance(&mut self, state: &mut State) -> Vec<ClothReport> {
-        let weather = Weather::at(&self.scene.wind, self.drive.from_frame, self.drive.seconds, state.wind_drift);
+        let from_frame = self.drive.moments[0].frame;
+        let weather = Weather::at(&self.scene.wind, from_frame, self.drive.seconds, state.wind_drift);
         state.wind_drift = weather.drift_after(self.drive.frame_seconds);
         for (cloth, moving) in self.cloths.iter_mut().zip(&state.cloths) {
             cloth.begin_frame(moving, &weather, &self.drive);
         }
+        let start = Instant::now();
+        let near: Vec<Aabb> =
+            self.cloths.iter().zip(&state.cloths).map(|(cloth, moving)| cloth.frame_box(moving, &self.drive)).collect();
+        for collider in &mut self.colliders {
+            collider.begin_frame(self.drive.moments, &near);
+        }
+        self.collider_seconds += start.elapsed().as_secs_f64();
         for step in 0..self.drive.substeps {
-            let world = self.world(step);
-            for (cloth, moving) in self.cloths.iter_mut().zip(&mut state.cloths) {
-                cloth.advance(moving, &world, step);
+            let (mut world, cloths) = self.step(step);
+            for (cloth, moving) in cloths.iter_mut().zip(&mut state.cloths) {
+                cloth.advance(moving, &mut world, step);
             }
         }
         self.cloths.iter().map(ClothStep::report).collect()
     }
 
     fn fetch(&mut self, state: &State, cloth: usize, vertices: &mut Vertices) -> Quality {
-        let poses: Vec<Pose> = self.model.colliders.iter().map(|c| c.motion.at(self.drive.to_frame)).collect();
         let moving = &state.cloths[cloth];
         let map = &self.model.cloths[cloth].map;
         vertices.positions.resize(map.vertex_count(), Vec3::zeros());
         vertices.velocities.resize(map.vertex_count(), Vec3::zeros());
         for_each(&mut vertices.positions, |v, position| *position = map.vertex(v, &moving.x));
         for_each(&mut vertices.velocities, |v, velocity| *velocity = map.vertex(v, &moving.v));
-        self.cloths[cloth].quality(moving, &vertices.positions, &self.model.colliders, &poses)
+        let around = vertices.positions.iter().fold(Aabb::empty(), |aabb, p| aabb.join(Aabb::around(*p)));
+        for collider in &mut self.colliders {
+            collider.watch(cloth, around);
+            collider.begin_step([1.0, 1.0]);
+            collider.place(0);
+        }
+        self.cloths[cloth].quality(moving, &vertices.positions, &self.colliders)
+    }
+
+    fn take_collider_seconds(&mut self) -> f64 {
+        std::mem::take(&mut self.collider_seconds)
     }
 }
