@@ -55,6 +55,19 @@ fn the_first_frame_is_the_scene_as_it_stands_and_the_preroll_comes_before_it() {
 }
 
 #[test]
+fn everything_waits_while_the_cloth_settles_and_moves_in_the_preroll() {
+    let lift = "{ translate = { keys = [[0, [0, 0, 0]], [10, [0, 1, 0]]] } }";
+    let held = format!("{TINY}pins = [{{ sphere = {{ center = [0, 0, 0], radius = 9 }}, follow = {lift} }}]\n");
+    let place = Place::new(&held.replace("1-4", "5-6"));
+    for (lead_in, at_first_frame) in [("settle=3", 0.0), ("preroll=3", 0.3), ("dress_blend=3", 0.0)] {
+        place.bake(&["--set", &format!("scene.{lead_in}"), "--restart"]).succeeds();
+        let heights = heights(&place);
+        assert!((heights[0].1 - at_first_frame).abs() < 1e-6, "{lead_in}: {heights:?}");
+        assert!((heights[1].1 - at_first_frame - 0.1).abs() < 1e-6, "{lead_in}: {heights:?}");
+    }
+}
+
+#[test]
 fn frames_select_what_is_written_but_not_what_is_simulated() {
     let place = Place::new(TINY);
     place.bake(&[]).succeeds();

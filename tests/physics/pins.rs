@@ -74,3 +74,75 @@ fn keys_in_world_coordinates_do_not_move_the_start() {
         assert!((far - near).norm() < 1e-3, "{far:?} {near:?}");
     }
 }
+
+#[test]
+fn pins_follow_the_surface_of_a_moving_primitive() {
+    let world = World::new(
+        r#"
+        [scene]
+        name = "carried"
+        fps = 24
+        frames = "0-24"
+        [[cloth]]
+        name = "sheet"
+        mesh = { sheet = { vertices = [9, 9], size = [0.8, 0.8] } }
+        pins = [{ box = { min = [-1, -1, -0.41], max = [1, 1, -0.39] }, follow = "bar" }]
+        [[collider]]
+        name = "bar"
+        shape = "capsule"
+        from = [-0.4, 0, -0.45]
+        to = [0.4, 0, -0.45]
+        radius = 0.02
+        transform = { translate = { keys = [[0, [0, 0, 0]], [24, [0, 0.5, 0]]] }, rotate = { keys = [[0, [0, 0, 0]], [24, [0, 60, 0]]] } }
+        "#,
+    );
+    let cloth = &world.model.cloths[0];
+    assert_eq!(cloth.pins.vertices.len(), 9);
+    let motion = &world.model.colliders[0].motion;
+    let start = motion.at(0.0);
+    world.simulate(|frame| {
+        let pose = motion.at(frame.number as f64);
+        for pin in &cloth.pins.vertices {
+            let carried = pose.apply(start.apply_inverse(cloth.mesh.positions[pin.vertex as usize]));
+            let error = (frame.vertices[0].positions[pin.vertex as usize] - carried).norm();
+            assert!(error < 1e-6, "frame {}: vertex {} is {error} m off", frame.number, pin.vertex);
+        }
+    });
+}
+
+/// Gap of a softly pinned cloth after each frame, when it starts 1 m away from its place.
+fn gaps(weight: f64, substeps: u32) -> Vec<f64> {
+    let mut world = World::new(&format!(
+        r#"
+        [scene]
+        name = "soft"
+        fps = 24
+        frames = "0-6"
+        substeps = {substeps}
+        gravity = [0, 0, 0]
+        [air]
+        drag = 0
+        [[cloth]]
+        name = "sheet"
+        mesh = {{ sheet = {{ vertices = [3, 3], size = [0.2, 0.2] }} }}
+        pins = [{{ sphere = {{ center = [0, 0, 0], radius = 1 }}, weight = {weight} }}]
+        "#
+    ));
+    world.start.cloths[0].x.iter_mut().for_each(|x| *x += Vec3::x());
+    let place = world.model.cloths[0].mesh.positions[4];
+    assert_eq!(world.model.cloths[0].pins.soft.len(), 9);
+    let mut gaps = Vec::new();
+    world.simulate(|frame| gaps.push((frame.vertices[0].positions[4] - place).norm()));
+    gaps
+}
+
+#[test]
+fn a_soft_pin_closes_its_part_of_a_gap_in_a_frame_whatever_the_steps() {
+    for weight in [0.2, 0.5, 0.9] {
+        for (substeps, tolerance) in [(50, 0.02), (400, 0.003)] {
+            let gaps = gaps(weight, substeps);
+            assert!((gaps[0] - (1.0 - weight)).abs() < tolerance, "weight {weight}, {substeps} steps: {gaps:?}");
+            assert!(gaps.windows(2).all(|pair| pair[1] < pair[0]), "no swing: {gaps:?}");
+        }
+    }
+}

@@ -76,6 +76,25 @@ fn each_mistake_is_named() {
             "7:17 `min` is above `max`, so the box holds nothing",
             "",
         ),
+        (
+            "pins = [{ boundary = 0, follow = \"figur\" }]\n[[collider]]\nname = \"figure\"\nshape = \"sphere\"\n\
+             center = [0, 0, 0]\nradius = 1",
+            "7:34 there is no collider `figur`",
+            "did you mean `figure`?",
+        ),
+        ("pins = [{ boundary = 0, follow = \"figure\" }]", "7:34 there is no collider `figure`", "add a [[collider]]"),
+        ("pins = [{ boundary = 0, weight = 0 }]", "7:34 a pin of weight 0 holds nothing", "remove the pin"),
+        ("pins = [{ boundary = 0, weight = 1.5 }]", "7:34 this must be at most 1, found 1.5", ""),
+        (
+            "pins = [{ boundary = 0, follow = 3 }]",
+            "7:34 expected a string or a table, found a whole number",
+            "collider",
+        ),
+        (
+            "[[collider]]\nname = \"a\"\nshape = \"sphere\"\ncenter = [0, 0, 0]\nradius = 1\nanimation = \"Walk\"",
+            "12:1 `animation` does not belong to a sphere",
+            "`center`, `radius`",
+        ),
         ("[wind]\nspeed = -1", "8:9 this must not be negative", ""),
         ("[wind]\nspeed = { keys = [[1, 2], [5, -1]] }", "8:31 this must not be negative", ""),
         ("[wind]\nspeed = { keys = [[5, 2], [5, 1]] }", "8:28 the frames of keys must ascend, but 5 follows 5", ""),

@@ -67,6 +67,8 @@ pub struct ClothStep<'m> {
     bending: BendingPlan,
     /// Puts all pinned vertices where they belong at once.
     pin_return: Option<WeightedReturn>,
+    /// Moves all softly pinned vertices at once.
+    soft_return: Option<WeightedReturn>,
     /// Puts vertices outside of colliders; made when that is needed for the first time.
     collider_return: Option<WeightedReturn>,
     iterations: u64,
@@ -102,12 +104,8 @@ impl<'m> ClothStep<'m> {
             contacts: Contacts::new(cloth, model),
             air_interval: 1,
             bending: BendingPlan::default(),
-            pin_return: (!cloth.pins.vertices.is_empty())
-                .then(|| {
-                    let pinned = cloth.pins.vertices.iter().map(|pin| pin.vertex).collect();
-                    WeightedReturn::build(&cloth.map, &cloth.k, pinned)
-                })
-                .flatten(),
+            pin_return: weighted_return(cloth, cloth.pins.vertices.iter()),
+            soft_return: weighted_return(cloth, cloth.pins.soft.iter().map(|soft| &soft.pin)),
             collider_return: None,
             iterations: 0,
             max_stretch: 0.0,
@@ -201,16 +199,15 @@ impl<'m> ClothStep<'m> {
     /// `(1 + 2 w h + w² h²) Δ = w² h² (target - y) + 2 w h (target's way - y's way)`.
     fn draw_to_pins(&mut self, moving: &ClothState, h: f64) {
         let cloth = self.cloth;
-        for (soft, [from, to]) in cloth.pins.soft.iter().zip(&self.soft_targets) {
-            let point = Point::Vertex(soft.pin.vertex);
-            if cloth.vertex_k[soft.pin.vertex as usize] <= 0.0 {
-                continue; // all of its particles are held
-            }
-            let (x, y) = (point.value(cloth, &moving.x), point.value(cloth, &self.ahead));
+        let Some(soft_return) = &mut self.soft_return else {
+            return;
+        };
+        soft_return.apply(&cloth.map, &cloth.k, &mut self.ahead, |number, y| {
+            let (soft, [from, to]) = (&cloth.pins.soft[number], self.soft_targets[number]);
+            let way = y - cloth.map.vertex(soft.pin.vertex as usize, &moving.x);
             let wh = soft.frequency * h;
-            let pull = (to - y) * (wh * wh) + ((to - from) - (y - x)) * (2.0 * wh);
-            point.shift(cloth, &mut self.ahead, pull / (1.0 + 2.0 * wh + wh * wh));
-        }
+            ((to - y) * (wh * wh) + ((to - from) - way) * (2.0 * wh)) / (1.0 + 2.0 * wh + wh * wh)
+        });
     }
 
     fn bend(&mut self, moving: &mut ClothState, world: &StepWorld, step: u32) {
@@ -410,6 +407,12 @@ fn stretches<'a>(cloth: &'a ClothModel, x: &'a [Vec3]) -> impl Iterator<Item = f
 /// Largest relative length error.
 fn max_stretch(cloth: &ClothModel, x: &[Vec3]) -> f64 {
     stretches(cloth, x).fold(0.0, larger)
+}
+
+/// What moves pinned vertices, if there are any.
+fn weighted_return<'a>(cloth: &ClothModel, pins: impl Iterator<Item = &'a PinnedVertex>) -> Option<WeightedReturn> {
+    let vertices: Vec<u32> = pins.map(|pin| pin.vertex).collect();
+    (!vertices.is_empty()).then(|| WeightedReturn::build(&cloth.map, &cloth.k, vertices)).flatten()
 }
 
 /// Where pinned vertices are at the start and end of a step.
