@@ -4,6 +4,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod animated;
 mod colliders;
 mod energy;
 mod free_fall;

@@ -84,7 +84,7 @@ fn each_mistake_is_named() {
         ),
         ("pins = [{ boundary = 0, follow = \"figure\" }]", "7:34 there is no collider `figure`", "add a [[collider]]"),
         ("pins = [{ boundary = 0, weight = 0 }]", "7:34 a pin of weight 0 holds nothing", "remove the pin"),
-        ("pins = [{ boundary = 0, weight = 1.5 }]", "7:34 this must be at most 1, found 1.5", ""),
+        ("pins = [{ boundary = 0, weight = 1.5 }]", "7:34 1.5 is too large, the most is 1", ""),
         (
             "pins = [{ boundary = 0, follow = 3 }]",
             "7:34 expected a string or a table, found a whole number",

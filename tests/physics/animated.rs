@@ -1,0 +1,183 @@
+//! Colliders whose vertices move: the same motion by scene keys, node, skin and morph target gives the same bake, and pins
+//! follow surfaces that bend.
+
+use std::path::Path;
+
+use crate::support::World;
+use kiln::math::Vec3;
+use serde_json::{Value as Json, json};
+
+/// A slab of 1 × 0.2 × 1 m, its top at y = 0.
+const CORNERS: [[f32; 3]; 8] = [
+    [-0.5, -0.2, -0.5],
+    [0.5, -0.2, -0.5],
+    [0.5, 0.0, -0.5],
+    [-0.5, 0.0, -0.5],
+    [-0.5, -0.2, 0.5],
+    [0.5, -0.2, 0.5],
+    [0.5, 0.0, 0.5],
+    [-0.5, 0.0, 0.5],
+];
+const TRIANGLES: [[u32; 3]; 12] = [
+    [0, 2, 1],
+    [0, 3, 2],
+    [4, 5, 6],
+    [4, 6, 7],
+    [0, 1, 5],
+    [0, 5, 4],
+    [3, 7, 6],
+    [3, 6, 2],
+    [0, 4, 7],
+    [0, 7, 3],
+    [1, 2, 6],
+    [1, 6, 5],
+];
+
+/// A glTF file in the making: numbers go to its buffer, accessors are written down as they come.
+#[derive(Default)]
+struct Gltf {
+    bytes: Vec<u8>,
+    accessors: Vec<Json>,
+    views: Vec<Json>,
+}
+
+impl Gltf {
+    fn accessor(&mut self, kind: &str, component: u32, count: usize, bytes: &[u8]) -> usize {
+        self.views.push(json!({ "buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len() }));
+        self.bytes.extend_from_slice(bytes);
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+        let view = self.views.len() - 1;
+        self.accessors.push(json!({ "bufferView": view, "componentType": component, "count": count, "type": kind }));
+        self.accessors.len() - 1
+    }
+
+    fn floats(&mut self, kind: &str, count: usize, values: &[f32]) -> usize {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.accessor(kind, 5126, count, &bytes)
+    }
+
+    fn write(self, folder: &Path, mut document: Json) {
+        std::fs::write(folder.join("slab.bin"), &self.bytes).unwrap();
+        document["asset"] = json!({ "version": "2.0" });
+        document["buffers"] = json!([{ "uri": "slab.bin", "byteLength": self.bytes.len() }]);
+        document["bufferViews"] = json!(self.views);
+        document["accessors"] = json!(self.accessors);
+        std::fs::write(folder.join("slab.gltf"), document.to_string()).unwrap();
+    }
+}
+
+/// A slab that moves by 0.3 m along x in the first second, in one of three ways.
+fn write_slab(folder: &Path, how: &str) {
+    let mut file = Gltf::default();
+    let position = file.floats("VEC3", 8, CORNERS.as_flattened());
+    let indices: Vec<u8> = TRIANGLES.as_flattened().iter().flat_map(|index| index.to_le_bytes()).collect();
+    let indices = file.accessor("SCALAR", 5125, 36, &indices);
+    let times = file.floats("SCALAR", 2, &[0.0, 1.0]);
+    let mut primitive = json!({ "attributes": { "POSITION": position }, "indices": indices });
+    let mut nodes = vec![json!({ "name": "slab", "mesh": 0 })];
+    let mut document = json!({ "scene": 0 });
+    let (target, path, output) = match how {
+        "node" => (0, "translation", file.floats("VEC3", 2, &[0.0, 0.0, 0.0, 0.3, 0.0, 0.0])),
+        "skin" => {
+            let weights = file.floats("VEC4", 8, &[1.0, 0.0, 0.0, 0.0].repeat(8));
+            let joints = file.accessor("VEC4", 5121, 8, &[0; 32]);
+            primitive["attributes"]["JOINTS_0"] = json!(joints);
+            primitive["attributes"]["WEIGHTS_0"] = json!(weights);
+            nodes[0]["skin"] = json!(0);
+            nodes.push(json!({ "name": "bone" }));
+            document["skins"] = json!([{ "joints": [1] }]);
+            (1, "translation", file.floats("VEC3", 2, &[0.0, 0.0, 0.0, 0.3, 0.0, 0.0]))
+        }
+        _ => {
+            let delta = file.floats("VEC3", 8, &[1.0, 0.0, 0.0].repeat(8));
+            primitive["targets"] = json!([{ "POSITION": delta }]);
+            (0, "weights", file.floats("SCALAR", 2, &[0.0, 0.3]))
+        }
+    };
+    document["scenes"] = json!([{ "nodes": (0..nodes.len()).collect::<Vec<_>>() }]);
+    document["nodes"] = json!(nodes);
+    document["meshes"] = json!([{ "primitives": [primitive] }]);
+    document["animations"] = json!([{
+        "name": "Slide",
+        "channels": [{ "sampler": 0, "target": { "node": target, "path": path } }],
+        "samplers": [{ "input": times, "output": output }],
+    }]);
+    file.write(folder, document);
+}
+
+fn carried(collider: &str, folder: &Path) -> Vec<Vec3> {
+    let world = World::in_folder(
+        &format!(
+            r#"
+            [scene]
+            name = "carried"
+            fps = 24
+            frames = "10-40"
+            substeps = 60
+            [[cloth]]
+            name = "sheet"
+            mesh = {{ sheet = {{ vertices = [13, 13], size = [0.4, 0.4] }} }}
+            transform = {{ translate = [0, 0.004, 0], rotate = [0, 20, 0] }}
+            thickness = 0.003
+            friction = 0.9
+            [[collider]]
+            name = "slab"
+            shape = "mesh"
+            friction = 0.9
+            {collider}
+            "#
+        ),
+        folder,
+        &[],
+    );
+    let mut last = Vec::new();
+    world.simulate(|frame| {
+        assert!(frame.quality[0].max_penetration < 1e-6, "frame {}", frame.number);
+        last.clone_from(&frame.vertices[0].positions);
+    });
+    last
+}
+
+#[test]
+fn keys_node_skin_and_morph_carry_a_cloth_alike() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = String::new();
+    CORNERS.iter().for_each(|[x, y, z]| text += &format!("v {x} {y} {z}\n"));
+    TRIANGLES.iter().for_each(|[a, b, c]| text += &format!("f {} {} {}\n", a + 1, b + 1, c + 1));
+    std::fs::write(folder.path().join("slab.obj"), text).unwrap();
+    let keyed = "mesh = \"slab.obj\"\ntransform = { translate = { keys = [[10, [0, 0, 0]], [34, [0.3, 0, 0]]] } }";
+    let by_keys = carried(keyed, folder.path());
+    let middle = by_keys.iter().sum::<Vec3>() / by_keys.len() as f64;
+    assert!((0.28..0.31).contains(&middle.x), "friction carries it along: {middle:?}");
+    for how in ["node", "skin", "morph"] {
+        write_slab(folder.path(), how);
+        let carried = carried("mesh = \"slab.gltf\"\nobject = \"slab\"", folder.path());
+        let worst = carried.iter().zip(&by_keys).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+        assert!(worst < 1e-4, "{how}: {worst} m off");
+    }
+}
+
+#[test]
+fn clips_start_late_run_faster_and_loop() {
+    let folder = tempfile::tempdir().unwrap();
+    write_slab(folder.path(), "node");
+    let x_at = |animation: &str, frame: f64| {
+        let text = format!(
+            "[scene]\nname = \"a\"\nfps = 24\nframes = \"10-40\"\n[[cloth]]\nname = \"c\"\n\
+             mesh = {{ sheet = {{ vertices = [3, 3], size = [0.1, 0.1] }} }}\ntransform = {{ translate = [0, 5, 0] }}\n\
+             [[collider]]\nname = \"slab\"\nshape = \"mesh\"\nmesh = \"slab.gltf\"\n{animation}\n"
+        );
+        let world = World::in_folder(&text, folder.path(), &[]);
+        let surface = world.model.colliders[0].animated().unwrap();
+        surface.positions(kiln::model::Moment::at(frame))[0].x + 0.5
+    };
+    let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-6, "{a} {b}");
+    close(x_at("", 22.0), 0.15);
+    close(x_at("animation = \"Slide\"", 60.0), 0.3);
+    close(x_at("animation = \"Slide\"", 0.0), 0.0);
+    close(x_at("animation = { offset = 0.25 }", 10.0), 0.075);
+    close(x_at("animation = { speed = 2 }", 16.0), 0.15);
+    close(x_at("animation = { speed = -1, offset = 1 }", 16.0), 0.225);
+    close(x_at("animation = { loop = true }", 10.0 + 24.0 * 3.5), 0.15);
+    close(x_at("animation = { loop = true }", 10.0 - 6.0), 0.225);
+}
