@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! scene.toml ─ scene::read ─► Scene ─┐
-//! mesh.obj ─── import ─► Asset ──────┤
+//! mesh.glb ─── import ─► Asset ──────┤
 //!                                    ▼
 //!                    model::build ─► Model (frozen) + State
 //!                                      │

@@ -1,11 +1,16 @@
 //! Artists' files into polygon meshes, and placed in the world.
 
+pub mod choice;
+pub mod gltf;
 pub mod obj;
 
 use std::path::Path;
 
-use crate::math::Vec3;
+use choice::Choice;
+
+use crate::math::affine::Affine;
 use crate::math::motion::rotation_from_degrees;
+use crate::math::{Mat3, Vec3};
 use crate::mesh::animated::AnimatedMesh;
 use crate::mesh::generate;
 use crate::mesh::surface::PolyMesh;
@@ -32,36 +37,78 @@ pub struct Asset {
     pub animated: Option<AnimatedMesh>,
     /// None for a generated mesh, more than one for a file that names others.
     pub inputs: Vec<InputFile>,
+    /// What of the file was left out.
+    pub warnings: Vec<Problem>,
+}
+
+impl Asset {
+    /// A mesh that nothing moves.
+    fn still(mesh: PolyMesh, inputs: Vec<InputFile>) -> Self {
+        Asset { mesh, animated: None, inputs, warnings: Vec::new() }
+    }
 }
 
 /// Read and place the mesh of one scene object; `place` is that object's path in the scene file.
 pub fn read(source: &MeshSource, placement: &Placement, place: &KeyPath) -> Result<Asset, Problem> {
-    let (mut mesh, inputs) = match source {
-        MeshSource::Sheet { vertices, size } => (generate::sheet(*vertices, *size), Vec::new()),
-        MeshSource::Disc { radius, inner, rim } => (generate::disc(*radius, *inner, *rim), Vec::new()),
+    let mut asset = match source {
+        MeshSource::Sheet { vertices, size } => Asset::still(generate::sheet(*vertices, *size), Vec::new()),
+        MeshSource::Disc { radius, inner, rim } => Asset::still(generate::disc(*radius, *inner, *rim), Vec::new()),
         MeshSource::File { typed, path, object } => {
-            let bytes = read_bytes(path)?;
-            let file = obj::parse(path, &bytes)?;
-            let mesh = file.select(object.as_deref()).map_err(|choice| {
-                let at = if object.is_some() { place.key("object") } else { place.key("mesh") };
-                Problem::error(Place::Scene(at), format!("{}: {}", typed, choice.message)).help(choice.help)
-            })?;
-            let xxh3 = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&bytes));
-            (mesh, vec![InputFile { typed: typed.clone(), bytes: bytes.len() as u64, xxh3 }])
+            read_file(typed, path, object.as_deref()).map_err(|error| match error {
+                FileError::Unusable(problem) => problem,
+                FileError::Choice(choice) => {
+                    let at = if object.is_some() { place.key("object") } else { place.key("mesh") };
+                    Problem::error(Place::Scene(at), format!("{}: {}", typed, choice.message)).help(choice.help)
+                }
+            })?
         }
     };
     let rotation = rotation_from_degrees(placement.rotate);
-    for p in &mut mesh.positions {
-        *p = rotation * (to_y_up(*p, placement.up) * placement.scale) + placement.translate;
-    }
-    for n in &mut mesh.normals {
+    let placed = |p: Vec3| rotation * (to_y_up(p, placement.up) * placement.scale) + placement.translate;
+    asset.mesh.positions.iter_mut().for_each(|p| *p = placed(*p));
+    for n in &mut asset.mesh.normals {
         *n = rotation * to_y_up(*n, placement.up);
     }
-    if let Some(v) = mesh.positions.iter().position(|p| !p.iter().all(|x| x.is_finite())) {
+    let axes = [Vec3::x(), Vec3::y(), Vec3::z()].map(|axis| rotation * (to_y_up(axis, placement.up) * placement.scale));
+    let affine = Affine { linear: Mat3::from_columns(&axes), shift: placement.translate };
+    asset.animated = asset.animated.map(|animated| animated.placed(&affine));
+    if let Some(v) = asset.mesh.positions.iter().position(|p| !p.iter().all(|x| x.is_finite())) {
         let message = format!("vertex {v} is too large for its unit and scale");
         return Err(Problem::error(Place::Scene(place.key("mesh")), message).help("check `unit` and `scale`"));
     }
-    Ok(Asset { mesh, animated: None, inputs })
+    Ok(asset)
+}
+
+/// Why a file gives no mesh.
+enum FileError {
+    Unusable(Problem),
+    Choice(Choice),
+}
+
+fn read_file(typed: &str, path: &Path, object: Option<&str>) -> Result<Asset, FileError> {
+    let bytes = read_bytes(path).map_err(FileError::Unusable)?;
+    let xxh3 = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&bytes));
+    let mut inputs = vec![InputFile { typed: typed.to_owned(), bytes: bytes.len() as u64, xxh3 }];
+    if !is_gltf(path) {
+        let file = obj::parse(path, &bytes).map_err(FileError::Unusable)?;
+        return Ok(Asset::still(file.select(object).map_err(FileError::Choice)?, inputs));
+    }
+    let file = gltf::parse(path, &bytes).map_err(FileError::Unusable)?;
+    let selection = file.select(object).map_err(FileError::Choice)?;
+    let folder = typed.rfind(['/', '\\']).map_or("", |slash| &typed[..=slash]);
+    inputs.extend(file.external_files().iter().map(|file| InputFile {
+        typed: format!("{folder}{}", file.uri),
+        bytes: file.bytes,
+        xxh3: file.xxh3.clone(),
+    }));
+    let gltf::Loaded { mesh, animated, warnings } = file.load(&selection).map_err(FileError::Unusable)?;
+    Ok(Asset { mesh, animated, inputs, warnings })
+}
+
+/// Whether a file is read as glTF, by its name.
+pub fn is_gltf(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    ["gltf", "glb"].contains(&extension.as_str())
 }
 
 fn to_y_up(p: Vec3, up: UpAxis) -> Vec3 {

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::choice::{Choice, list};
 use crate::math::Vec3;
 use crate::mesh::surface::{Corner, FaceRun, Group, PolyMesh};
 use crate::scene::problem::{Place, Problem};
@@ -26,15 +27,6 @@ struct Object {
     name: String,
     faces: Vec<u32>,
     vertices: Vec<std::ops::Range<u32>>,
-}
-
-/// Why an object could not be chosen.
-#[derive(Debug)]
-pub struct Choice {
-    /// What is wrong.
-    pub message: String,
-    /// What to do.
-    pub help: String,
 }
 
 /// Read the content of an OBJ file; `path` is for messages.
@@ -383,11 +375,4 @@ impl Renumbered {
     fn pick<T: Copy>(&self, values: &[T]) -> Vec<T> {
         self.old.iter().map(|&i| values[i as usize]).collect()
     }
-}
-
-/// At most a dozen names, quoted.
-fn list(names: &[&str]) -> String {
-    let shown: Vec<String> = names.iter().take(12).map(|name| format!("`{name}`")).collect();
-    let more = names.len().saturating_sub(12);
-    if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
 }

@@ -1,6 +1,7 @@
 //! Small mathematics everything else stands on: vectors, key-frame curves, placements, sums that do not depend on
 //! the thread count.
 
+pub mod affine;
 pub mod curve;
 pub mod motion;
 pub mod noise;

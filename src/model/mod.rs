@@ -74,6 +74,7 @@ pub fn build(scene: &Scene) -> Result<(Model, State, Vec<Problem>), Vec<Problem>
                 Ok(asset) => {
                     note_unit(mesh, placement.scale, &asset.mesh.positions, &place, &mut collider_problems);
                     collider_inputs.extend(asset.inputs.clone());
+                    collider_problems.extend(asset.warnings.clone());
                     Some(asset)
                 }
                 Err(problem) => {
@@ -98,6 +99,7 @@ pub fn build(scene: &Scene) -> Result<(Model, State, Vec<Problem>), Vec<Problem>
             Ok(asset) => {
                 note_unit(&cloth.mesh, cloth.placement.scale, &asset.mesh.positions, &place, &mut problems);
                 remember(&mut model.inputs, asset.inputs);
+                problems.extend(asset.warnings);
                 model.cloths.extend(ClothModel::build(cloth, asset.mesh, scene, &placed, &place, &mut problems));
             }
             Err(problem) => problems.push(problem),

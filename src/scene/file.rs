@@ -186,12 +186,12 @@ impl Default for AirSection {
     }
 }
 
-/// A mesh: the path of an OBJ file (relative to the scene file), or a made one such as
+/// A mesh: the path of a glTF or OBJ file (relative to the scene file), or a made one such as
 /// { sheet = { vertices = [41, 41], size = [4.0, 4.0] } }.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum MeshText {
-    /// Path of an OBJ file, relative to the scene file.
+    /// Path of a glTF or OBJ file, relative to the scene file.
     Path(String),
     /// A mesh that Kiln makes.
     Made(MadeMesh),
@@ -238,10 +238,10 @@ pub struct DiscMesh {
 pub struct ClothEntry {
     /// Name of the cloth, and of its caches; no two objects may share one.
     pub name: String,
-    /// Path of an OBJ file (relative to the scene file), or a made mesh such as
+    /// Path of a glTF or OBJ file (relative to the scene file), or a made mesh such as
     /// { sheet = { vertices = [41, 41], size = [4.0, 4.0] } }.
     pub mesh: MeshText,
-    /// Which object or group of the mesh file; may be left out if the file has at most one object.
+    /// Which object, group or node of the mesh file; may be left out if the file has at most one object.
     pub object: Option<String>,
     /// Unit of the mesh file: "m" (default), "cm", "mm", "in" or "ft".
     pub unit: Option<Unit>,
@@ -436,9 +436,9 @@ pub struct ColliderEntry {
     pub from: Option<Triple>,
     /// Capsule, cylinder: middle of the other end [m].
     pub to: Option<Triple>,
-    /// Mesh: path of an OBJ file, relative to the scene file.
+    /// Mesh: path of a glTF or OBJ file, relative to the scene file.
     pub mesh: Option<MeshText>,
-    /// Mesh: which object or group of the file; may be left out if the file has at most one object.
+    /// Mesh: which object, group or node of the file; may be left out if the file has at most one object.
     pub object: Option<String>,
     /// Mesh: unit of the file: "m" (default), "cm", "mm", "in" or "ft".
     pub unit: Option<Unit>,

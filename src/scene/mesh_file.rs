@@ -14,7 +14,7 @@ pub struct Fault {
 }
 
 /// Formats of mesh files that can be read.
-const EXTENSIONS: [&str; 1] = ["obj"];
+const EXTENSIONS: [&str; 3] = ["obj", "gltf", "glb"];
 
 /// Where a mesh file is; relative paths start at `folder`, and both kinds of slashes will do.
 pub fn find(typed: &str, folder: &Path) -> Result<PathBuf, Fault> {
@@ -33,7 +33,7 @@ pub fn find(typed: &str, folder: &Path) -> Result<PathBuf, Fault> {
         Ok(metadata) if metadata.is_dir() => fault(format!("`{}` is a folder, not a mesh", path.display()), None),
         Ok(_) if !EXTENSIONS.contains(&extension.as_str()) => {
             let message = format!("cannot read meshes of the kind `.{extension}`");
-            fault(message, Some("export the mesh as OBJ (`.obj`)".to_owned()))
+            fault(message, Some("export the mesh as glTF (`.glb`, `.gltf`) or OBJ (`.obj`)".to_owned()))
         }
         Ok(_) => Ok(path),
     }

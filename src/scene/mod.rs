@@ -19,7 +19,7 @@ mod resolve;
 #[allow(clippy::module_inception, reason = "the resolved scene is the room's main resident")]
 pub mod scene;
 mod stand_in;
-mod suggest;
+pub mod suggest;
 mod tree;
 mod validate;
 

@@ -1,5 +1,10 @@
-//! The OBJ reader: against the tobj crate, against what files in the wild look like, and against damage.
+//! The OBJ reader, and in `gltf` the other one: against common crates, against what files in the wild look like, and against
+//! damage.
 #![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
+
+mod gltf;
+mod gltf_damage;
+mod sample;
 
 use std::io::Cursor;
 use std::path::Path;
