@@ -14,7 +14,7 @@ const FIRST_FRAME: i64 = 1001;
 const FRAME_COUNT: i64 = 10;
 
 /// Python with Blender as a module, as `tests/run` sets it up.
-fn python() -> PathBuf {
+pub fn python() -> PathBuf {
     if let Some(python) = std::env::var_os("KILN_TEST_PYTHON") {
         return python.into();
     }

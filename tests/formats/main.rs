@@ -6,6 +6,10 @@ mod convert;
 mod job_files;
 mod obj;
 mod point_caches;
+#[path = "../import/sample.rs"]
+#[allow(dead_code, reason = "made for the tests of the importer")]
+mod sample;
+mod skinning;
 mod store;
 
 use std::path::{Path, PathBuf};
