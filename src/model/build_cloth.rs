@@ -1,5 +1,7 @@
 //! One cloth of the scene into particles, constraints, bending and pins.
 
+use std::collections::BTreeMap;
+
 use super::MovingCollider;
 use super::build_pins::{self, Pins};
 use crate::algorithms::cloth::bending::Bending;
@@ -59,12 +61,23 @@ pub struct ClothModel {
     pub visible_edges: Vec<[u32; 2]>,
     /// Their rest lengths [m].
     pub visible_rest: Vec<f64>,
+    /// Points inside large triangles that touch colliders too.
+    pub samples: Samples,
     /// Mean length of the triangles' edges [m].
     pub mean_edge: f64,
     /// How the cloth hangs.
     pub hang: Hang,
     /// What it is made of.
     pub fabric: Fabric,
+}
+
+/// Points of the written triangles, between their vertices.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Samples {
+    /// For each one the particles it is a weighted mean of.
+    pub rows: Rows<(u32, f64)>,
+    /// Their inverse masses [1/kg].
+    pub k: Vec<f64>,
 }
 
 impl ClothModel {
@@ -127,6 +140,7 @@ impl ClothModel {
         let visible_edges = visible_edges(&surface, &mesh);
         let visible_rest = visible_edges.iter().map(length).collect();
         let hang = hang(&pins, &mesh, &topology);
+        let samples = samples(&mesh, &topology, &map, &k, sample_distance(scene, &cloth.fabric));
         Some(ClothModel {
             name: cloth.name.clone(),
             triangle_shares: triangle_shares(&mesh, &topology, &model.areas),
@@ -144,6 +158,7 @@ impl ClothModel {
             vertex_k,
             pairs,
             distances,
+            samples,
             bend_frequency_squared: bend * bending.highest_frequency_squared(&k),
             bending,
             bend,
@@ -190,6 +205,55 @@ fn visible_edges(surface: &PolyMesh, mesh: &SimulationMesh) -> Vec<[u32; 2]> {
     edges.sort_unstable();
     edges.dedup();
     edges
+}
+
+/// Radius of the thinnest thing that must not show between two samples: an ankle, a wrist [m].
+const THIN_BODY: f64 = 0.03;
+/// Most samples along an edge, so that a coarse mesh stays cheap.
+const MOST_SAMPLES: f64 = 8.0;
+
+/// How far contact points may be apart so that a round body between two of them rises less than the thickness above their chord [m].
+fn sample_distance(scene: &Scene, fabric: &Fabric) -> f64 {
+    let added = scene.colliders.iter().map(|collider| collider.thickness).reduce(f64::min);
+    // Nothing to touch, or nothing in between: the vertices and midpoints will do.
+    added
+        .map(|added| (8.0 * THIN_BODY * (fabric.thickness + added)).sqrt())
+        .filter(|d| *d > 0.0)
+        .unwrap_or(f64::INFINITY)
+}
+
+/// Points of a regular lattice on every triangle whose vertices and midpoints are too far apart; those that neighbours share once.
+fn samples(mesh: &SimulationMesh, topology: &Topology, map: &ConformingMap, k: &[f64], distance: f64) -> Samples {
+    let mut rows: Vec<Vec<(u32, f64)>> = Vec::new();
+    for (triangle, corners) in mesh.triangles.iter().enumerate() {
+        let edges = topology.triangle_edges[triangle];
+        let [a, b, c] = corners.map(|v| mesh.positions[v as usize]);
+        let longest = (b - a).norm().max((c - b).norm()).max((a - c).norm());
+        let n = (longest / distance).ceil().min(MOST_SAMPLES) as u32;
+        if n <= 2 {
+            continue;
+        }
+        for i in 0..=n {
+            for j in 0..=n - i {
+                let parts = [i, j, n - i - j];
+                let on_edge = parts.iter().position(|&part| part == 0);
+                let is_neighbours =
+                    on_edge.is_some_and(|k| topology.edge_triangles[edges[k] as usize][0] != triangle as u32);
+                if is_neighbours || parts.contains(&n) {
+                    continue;
+                }
+                let mut row = BTreeMap::new();
+                for (&corner, part) in corners.iter().zip(parts) {
+                    for &(particle, weight) in map.row(corner as usize) {
+                        *row.entry(particle).or_insert(0.0) += weight * f64::from(part) / f64::from(n);
+                    }
+                }
+                rows.push(row.into_iter().collect());
+            }
+        }
+    }
+    let inverse_mass = |row: &Vec<(u32, f64)>| row.iter().map(|&(p, weight)| weight * weight * k[p as usize]).sum();
+    Samples { k: rows.iter().map(inverse_mass).collect(), rows: rows.into_iter().collect() }
 }
 
 /// How far and how heavily a cloth hangs: what the impulses of a step have to travel and to carry.

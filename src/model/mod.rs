@@ -9,7 +9,7 @@ pub mod state;
 
 use std::path::Path;
 
-pub use build_cloth::{ClothModel, Hang};
+pub use build_cloth::{ClothModel, Hang, Samples};
 pub use build_collider::ColliderModel;
 pub use moving_collider::{Anchor, MovingCollider};
 pub use state::{ClothState, State};

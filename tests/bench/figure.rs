@@ -21,7 +21,11 @@ fn skirt(path: &Path, splits: usize) -> usize {
         let topology = Topology::build(&triangles);
         let first = positions.len() as u32;
         positions.extend(
-            topology.edges.iter().map(|&[a, b]| (positions[a as usize] + positions[b as usize]) / 2.0).collect::<Vec<_>>(),
+            topology
+                .edges
+                .iter()
+                .map(|&[a, b]| (positions[a as usize] + positions[b as usize]) / 2.0)
+                .collect::<Vec<_>>(),
         );
         let split = triangles.iter().zip(&topology.triangle_edges).flat_map(|(&[a, b, c], edges)| {
             let [p, q, r] = edges.map(|edge| first + edge);
@@ -57,14 +61,12 @@ fn main() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let records = frames_log::read(&job.join("frames.jsonl")).unwrap();
         let simulated = &records[1..];
-        let mean = |of: fn(&frames_log::FrameRecord) -> f64| simulated.iter().map(of).sum::<f64>() / simulated.len() as f64;
+        let mean =
+            |of: fn(&frames_log::FrameRecord) -> f64| simulated.iter().map(of).sum::<f64>() / simulated.len() as f64;
         let (frame_ms, collider_ms) = (1e3 * mean(|r| r.seconds), 1e3 * mean(|r| r.collider_seconds));
         let steps = mean(|r| f64::from(r.substeps));
         let share = collider_ms / frame_ms;
-        println!(
-            "| {triangles} triangles | {steps:.0} | {frame_ms:.0} | {collider_ms:.0} | {:.0} % |",
-            100.0 * share
-        );
+        println!("| {triangles} triangles | {steps:.0} | {frame_ms:.0} | {collider_ms:.0} | {:.0} % |", 100.0 * share);
         rows.push(serde_json::json!({
             "triangles": triangles, "steps_per_frame": steps, "ms_per_frame": frame_ms,
             "collider_ms_per_frame": collider_ms, "share": share,

@@ -1,7 +1,7 @@
 //! Which points of a cloth touch which colliders, kept over several steps.
 //!
-//! Contact points are the cloth's vertices (what is seen) and its midpoint particles (twice as dense, so that a sharp rim does not
-//! show between two vertices).
+//! Contact points are the cloth's vertices (what is seen), its midpoint particles (twice as dense, so that a sharp rim does not
+//! show between two vertices) and samples inside triangles that are large for what might show through them.
 //!
 //! Idea: a pair of point and collider that was found far apart sleeps until both together may have come that far; a pair that is near
 //! has a plane, which moves with the part of the surface it was measured on and is measured again when the point has moved
@@ -34,6 +34,8 @@ pub enum Point {
     Vertex(u32),
     /// A midpoint particle.
     Particle(u32),
+    /// A point inside a large triangle, into `ClothModel::samples`.
+    Sample(u32),
 }
 
 impl Point {
@@ -42,6 +44,7 @@ impl Point {
         match self {
             Point::Vertex(v) => cloth.map.vertex(v as usize, particles),
             Point::Particle(p) => particles[p as usize],
+            Point::Sample(s) => mean(cloth.samples.rows.row(s as usize), particles),
         }
     }
 
@@ -49,13 +52,23 @@ impl Point {
     pub fn shift(self, cloth: &ClothModel, particles: &mut [Vec3], by: Vec3) {
         match self {
             Point::Particle(p) => particles[p as usize] += by,
-            Point::Vertex(v) => {
-                let impulse = by / cloth.vertex_k[v as usize];
-                for &(particle, weight) in cloth.map.row(v as usize) {
-                    particles[particle as usize] += impulse * (weight * cloth.k[particle as usize]);
-                }
+            Point::Vertex(v) => spread(cloth.map.row(v as usize), cloth, particles, by / cloth.vertex_k[v as usize]),
+            Point::Sample(s) => {
+                spread(cloth.samples.rows.row(s as usize), cloth, particles, by / cloth.samples.k[s as usize]);
             }
         }
+    }
+}
+
+/// The weighted mean of some particles.
+fn mean(row: &[(u32, f64)], particles: &[Vec3]) -> Vec3 {
+    row.iter().fold(Vec3::zeros(), |sum, &(particle, weight)| sum + particles[particle as usize] * weight)
+}
+
+/// An impulse on a weighted mean of particles.
+fn spread(row: &[(u32, f64)], cloth: &ClothModel, particles: &mut [Vec3], impulse: Vec3) {
+    for &(particle, weight) in row {
+        particles[particle as usize] += impulse * (weight * cloth.k[particle as usize]);
     }
 }
 
@@ -105,8 +118,10 @@ impl Contacts {
         let movable = |point: &Point| match *point {
             Point::Vertex(v) => cloth.vertex_k[v as usize] > 0.0,
             Point::Particle(p) => cloth.k[p as usize] > 0.0,
+            Point::Sample(s) => cloth.samples.k[s as usize] > 0.0,
         };
-        let points: Vec<Point> = vertices.chain(particles).filter(movable).collect();
+        let samples = (0..cloth.samples.k.len() as u32).map(Point::Sample);
+        let points: Vec<Point> = vertices.chain(particles).chain(samples).filter(movable).collect();
         let collider_count = model.colliders.len();
         let sleeps_until = vec![0.0; points.len() * collider_count];
         Contacts { points, collider_count, travelled: vec![0.0; collider_count], sleeps_until, active: Vec::new() }
