@@ -6,7 +6,7 @@ use crate::math::Vec3;
 const LEAF_SIZE: usize = 4;
 
 /// An axis-aligned box.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aabb {
     /// Lowest corner.
     pub low: Vec3,

@@ -75,10 +75,13 @@ impl<'m> MovingCollider<'m> {
         self.begin_step([0.0, 0.0]);
     }
 
-    /// A cloth has come further than foreseen.
-    pub fn watch(&mut self, cloth: usize, near: Aabb) {
-        if let Some(surface) = &mut self.surface {
-            surface.watch(cloth, near);
+    /// A cloth is in this box: if that is further than foreseen, look `ahead` of it [m].
+    pub fn watch(&mut self, cloth: usize, near: Aabb, ahead: f64) {
+        if let Some(surface) = &mut self.surface
+            && !surface.near[cloth].contains(&near)
+        {
+            surface.near[cloth] = surface.near[cloth].join(near.grown(ahead));
+            surface.choose();
         }
     }
 
@@ -206,8 +209,10 @@ impl<'m> MovingSurface<'m> {
     }
 
     fn begin_frame(&mut self, moments: [Moment; 2], near: Vec<Aabb>) {
-        let same = moments == self.moments && !self.vertices.is_empty();
-        if !same {
+        if moments == self.moments && near == self.near {
+            return; // the frame is simulated again
+        }
+        if moments != self.moments {
             if moments[0] == self.moments[1] {
                 self.keys.swap(0, PIECES);
             } else {
@@ -219,13 +224,6 @@ impl<'m> MovingSurface<'m> {
         self.moments = moments;
         self.near = near;
         self.choose();
-    }
-
-    fn watch(&mut self, cloth: usize, near: Aabb) {
-        if !self.near[cloth].contains(&near) {
-            self.near[cloth] = self.near[cloth].join(near);
-            self.choose();
-        }
     }
 
     /// Which triangles are near, and where they are inside the frame.

@@ -19,6 +19,8 @@ use crate::model::{Anchor, ClothModel, ClothState, ColliderModel, Model, MovingC
 
 /// How far away a mesh is looked for, in edge lengths: pairs further apart sleep as if they were at this distance.
 const SEARCH_EDGES: f64 = 6.0;
+/// How far ahead a cloth that leaves the box it is watched in is watched from then on, in edge lengths.
+const WATCH_EDGES: f64 = 2.0;
 /// How far a point may move relative to the surface below its plane, in edge lengths: on a ball of ten edges' radius the plane is
 /// then off by less than a ten-thousandth of an edge.
 const PLANE_MARGIN: f64 = 0.04;
@@ -145,7 +147,7 @@ impl Contacts {
         if world.colliders.iter().any(|collider| !collider.model.is_still()) {
             let around = watched_box(cloth, moving, 0.0);
             for (collider, way) in world.colliders.iter_mut().zip(&mut ways) {
-                collider.watch(number, around);
+                collider.watch(number, around, WATCH_EDGES * cloth.mean_edge);
                 *way += collider.step_motion(&around);
             }
         }

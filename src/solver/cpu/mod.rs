@@ -139,7 +139,7 @@ impl Backend for CpuBackend<'_> {
         for_each(&mut vertices.velocities, |v, velocity| *velocity = map.vertex(v, &moving.v));
         let around = vertices.positions.iter().fold(Aabb::empty(), |aabb, p| aabb.join(Aabb::around(*p)));
         for collider in &mut self.colliders {
-            collider.watch(cloth, around);
+            collider.watch(cloth, around, 0.0);
             collider.begin_step([1.0, 1.0]);
             collider.place(0);
         }
