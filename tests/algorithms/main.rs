@@ -1,7 +1,9 @@
 //! The mathematics: analytic cases, invariants, degenerate input, and the slow obvious way against the fast one.
 #![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
 
+mod affine;
 mod air;
+mod animated;
 mod bending;
 mod bvh;
 mod closest;
@@ -10,6 +12,7 @@ mod curve;
 mod distance;
 mod generate;
 mod independent_groups;
+mod keys;
 mod measures;
 mod motion;
 mod noise;

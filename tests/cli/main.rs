@@ -4,8 +4,12 @@
 mod bake;
 mod commands;
 mod folders;
+mod gltf;
 mod interrupted;
 mod meshes;
+#[path = "../import/sample.rs"]
+#[allow(dead_code, reason = "made for the tests of the importer")]
+mod sample;
 mod streams;
 
 use std::path::{Path, PathBuf};

@@ -131,6 +131,23 @@ fn the_figure_is_bound_as_modelled_and_walks() {
     assert!(posed(&loaded, 0, 99.0, 1.0) == posed(&loaded, 0, 2.0, 1.0));
 }
 
+/// Not judged, because other things run at the same time; told with --nocapture.
+#[test]
+fn the_figure_is_evaluated_in_little_time() {
+    let figure = file(&std::fs::read(FIGURE).unwrap());
+    let animated = figure.load(&figure.select(None).unwrap()).unwrap().animated.unwrap();
+    let mut best = [f64::INFINITY; 2];
+    for _ in 0..5 {
+        let start = std::time::Instant::now();
+        let pose = animated.pose(0, 0.4, 1.0);
+        best[0] = best[0].min(start.elapsed().as_secs_f64());
+        let sum: Vec3 = (0..animated.vertex_count()).map(|v| animated.vertex(&pose, v)).sum();
+        best[1] = best[1].min(start.elapsed().as_secs_f64());
+        assert!(sum.norm() > 0.0);
+    }
+    println!("pose {:.1} µs, pose and {} vertices {:.3} ms", 1e6 * best[0], animated.vertex_count(), 1e3 * best[1]);
+}
+
 #[test]
 fn a_rig_of_everything_moves_as_worked_out_by_hand() {
     let loaded = load(&rigged(), None);

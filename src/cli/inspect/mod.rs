@@ -17,7 +17,7 @@ use crate::cache::names;
 
 #[derive(Debug, Args)]
 pub struct InspectArgs {
-    /// A mesh (.obj), scene (.toml), cache (.kc, .pc2, .mdd) or job folder
+    /// A mesh (.glb, .gltf, .obj), scene (.toml), cache (.kc, .pc2, .mdd) or job folder
     path: PathBuf,
     /// Print JSON
     #[arg(long, env = "KILN_JSON", value_parser = switch())]
@@ -41,14 +41,15 @@ fn inspect(path: &Path) -> Result<Json, Failure> {
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     match name.trim_end_matches(".partial").rsplit('.').next().unwrap_or_default() {
-        "obj" => mesh::inspect(path),
+        "obj" => mesh::obj(path),
+        "gltf" | "glb" => mesh::gltf(path),
         "toml" => scene(path),
         "kc" => caches::store(path),
         "pc2" => caches::pc2(path),
         "mdd" => caches::mdd(path),
         _ => {
             let cause = format!("{} is of no kind that Kiln knows", path.display());
-            let remedy = "name a .obj, .toml, .kc, .pc2 or .mdd file, or a job folder";
+            let remedy = "name a .glb, .gltf, .obj, .toml, .kc, .pc2 or .mdd file, or a job folder";
             Err(Failure::new(Exit::InvalidInput, cause, remedy))
         }
     }

@@ -75,6 +75,7 @@ pub struct PrimitiveText {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SkinText {
+    pub name: Option<String>,
     pub joints: Vec<usize>,
     pub inverse_bind_matrices: Option<usize>,
 }

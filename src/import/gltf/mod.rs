@@ -11,6 +11,7 @@
 
 mod accessors;
 mod buffers;
+pub mod contents;
 mod document;
 mod fault;
 mod motion;
@@ -159,7 +160,13 @@ impl GltfFile {
 
     /// The meshes of a selection, and what moves them.
     pub fn load(&self, selection: &Selection) -> Result<Loaded, Problem> {
-        self.collect(selection).map_err(|fault| fault.problem(&self.path))
+        let loaded = self.collect(selection).map_err(|fault| fault.problem(&self.path))?;
+        if loaded.mesh.face_count() == 0 {
+            let none = fault("", format!("`{}` has no triangles", selection.name));
+            let help = "choose another object, or export a mesh with faces";
+            return Err(none.help(help).problem(&self.path));
+        }
+        Ok(loaded)
     }
 
     fn collect(&self, selection: &Selection) -> Result<Loaded, Fault> {
@@ -171,10 +178,6 @@ impl GltfFile {
         let primitives = motion.parts.iter().map(|part| self.document.meshes[part.mesh].primitives.len());
         collected.finish(primitives.sum());
         let Collected { mesh, bound, findings, .. } = collected;
-        if mesh.face_count() == 0 {
-            let message = format!("`{}` has no triangles", selection.name);
-            return Err(fault("", message).help("choose another object, or export a mesh with faces"));
-        }
         let warning = |finding: String| Problem::warning(Place::File(self.path.clone()), finding);
         Ok(Loaded {
             mesh,
