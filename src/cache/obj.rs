@@ -70,7 +70,9 @@ fn put_faces(text: &mut String, mesh: &PolyMesh, with_normals: bool) {
         };
         if groups != current {
             // "default" is how OBJ says: no group any more.
-            let names: Vec<String> = groups.iter().map(|&group| one_line(&mesh.groups[group].name)).collect();
+            // Spaces part the names of several groups; materials of glTF files, which may have them, become groups too.
+            let word = |group: &usize| one_line(&mesh.groups[*group].name).replace(char::is_whitespace, "_");
+            let names: Vec<String> = groups.iter().map(word).collect();
             let names = if names.is_empty() { "default".to_owned() } else { names.join(" ") };
             let _ = writeln!(text, "g {names}");
             current = groups;

@@ -96,8 +96,12 @@ fn read_file(typed: &str, path: &Path, object: Option<&str>) -> Result<Asset, Fi
     let file = gltf::parse(path, &bytes).map_err(FileError::Unusable)?;
     let selection = file.select(object).map_err(FileError::Choice)?;
     let folder = typed.rfind(['/', '\\']).map_or("", |slash| &typed[..=slash]);
+    let typed = |uri: &str| {
+        let is_whole = uri.starts_with("file://") || Path::new(uri).is_absolute();
+        if is_whole { uri.to_owned() } else { format!("{folder}{uri}") }
+    };
     inputs.extend(file.external_files().iter().map(|file| InputFile {
-        typed: format!("{folder}{}", file.uri),
+        typed: typed(&file.uri),
         bytes: file.bytes,
         xxh3: file.xxh3.clone(),
     }));

@@ -477,6 +477,39 @@ fn placements_move_the_mesh_and_its_animation_alike() {
 }
 
 #[test]
+fn habits_of_exporters_are_borne() {
+    let expected = load(&rigged(), None).mesh;
+    // Zeros behind the JSON, a chunk of an unknown kind, a text file with a byte order mark.
+    let mut s = rigged();
+    s.json["buffers"] = json!([{ "byteLength": s.bin.len() }]);
+    let mut json = s.json.to_string().into_bytes();
+    json.resize(json.len().next_multiple_of(4) + 4, 0);
+    let mut bytes = glb(&json, Some(&s.bin));
+    bytes.extend(chunk(b"WHAT", b"ever", 0));
+    let length = (bytes.len() as u32).to_le_bytes();
+    bytes[8..12].copy_from_slice(&length);
+    let padded = file(&bytes);
+    assert!(padded.load(&padded.select(None).unwrap()).unwrap().mesh == expected);
+    let text = [b"\xef\xbb\xbf", &rigged().text(&format!("data:;base64,{}", base64(&s.bin)))[..]].concat();
+    let marked = file(&text);
+    assert!(marked.load(&marked.select(None).unwrap()).unwrap().mesh == expected);
+    // Textures without a source, images that are not there, channels that an extension explains.
+    let mut s = rigged();
+    s.json["images"] = json!([{ "uri": "not there.png" }]);
+    s.json["textures"] = json!([{ "extensions": { "EXT_texture_webp": { "source": 0 } } }]);
+    s.json["materials"][0]["normalTexture"] = json!({ "index": 0 });
+    s.json["extensionsRequired"] = json!(["EXT_texture_webp", "KHR_texture_transform", "KHR_materials_clearcoat"]);
+    let pointer = json!({ "sampler": 1, "target": { "path": "pointer", "extensions": {} } });
+    s.json["animations"][0]["channels"].as_array_mut().unwrap().push(pointer);
+    let loaded = load(&s, None);
+    assert!(loaded.mesh == expected);
+    assert!(loaded.warnings[0].message.contains("animations[0]: 1 channels that move no node"));
+    // Names that would disturb a terminal or break a line.
+    s.json["nodes"][0]["name"] = json!("clo\u{1b}th\n");
+    assert_eq!(file(&s.glb()).object_names(), ["clo_th_"]);
+}
+
+#[test]
 fn a_long_chain_of_nodes_is_no_problem() {
     let mut s = triangle();
     let count = 100_000;

@@ -195,6 +195,7 @@ fn one_wrong_value_is_refused_with_its_place() {
             "values": { "bufferView": 0 } }),
             format!("{}.sparse: replaces element 1065353216 of 6", place(bulge)),
         ),
+        ("extensionsRequired".into(), json!(["KHR_animation_pointer"]), "KHR_animation_pointer".into()),
         (of(index, "count"), json!(11), "11 corners are not a whole number of triangles".into()),
         ("bufferViews/0/buffer".into(), json!(1), "bufferViews[0]: names buffers[1]".into()),
         ("bufferViews/0/byteOffset".into(), json!(100_000), "bufferViews[0]: 72 bytes from byte 100000 on".into()),
@@ -316,6 +317,12 @@ fn counts_without_bytes_reserve_nothing() {
             &format!("accessors[0]: has {count} elements, and all buffers together have 36 bytes"),
         );
     }
+    // As many elements as there are bytes, of sixteen numbers each.
+    let mut s = rigged();
+    let binds = s.json["skins"][0]["inverseBindMatrices"].as_u64().unwrap() as usize;
+    s.json["accessors"][binds].as_object_mut().unwrap().remove("bufferView");
+    s.json["accessors"][binds]["count"] = json!(s.bin.len());
+    refused("zeros", &s.glb(), &format!("accessors[{binds}]: has {} elements in no buffer", s.bin.len()));
     // Many nodes that show the same large mesh.
     let mut s = triangle();
     let count = 30_000;

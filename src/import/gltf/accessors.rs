@@ -124,11 +124,14 @@ pub struct Accessors<'a> {
 }
 
 impl<'a> Accessors<'a> {
+    fn byte_count(&self) -> u64 {
+        self.buffers.iter().map(|buffer| buffer.len() as u64).sum()
+    }
+
     /// How many elements an accessor says it has, if the file could hold so many.
     pub fn count(&self, index: usize, from: &dyn Fn() -> String) -> Result<usize, Fault> {
         let accessor = entry(&self.document.accessors, index, "accessors", from)?;
-        // Even one that is stored sparsely belongs to something that is not.
-        let limit: u64 = self.buffers.iter().map(|buffer| buffer.len() as u64).sum();
+        let limit = self.byte_count();
         if accessor.count > limit {
             let message = format!("has {} elements, and all buffers together have {limit} bytes", accessor.count);
             return Err(fault(format!("accessors[{index}]"), message));
@@ -168,6 +171,12 @@ impl<'a> Accessors<'a> {
             "VEC4" => 4,
             _ => 16,
         };
+        // What lies in no bytes belongs to something that does, with as many numbers of at least a byte each.
+        let limit = self.byte_count();
+        if accessor.buffer_view.is_none() && (count * width) as u64 > limit {
+            let message = format!("has {count} elements in no buffer, and all buffers together have {limit} bytes");
+            return Err(fault(at(), message));
+        }
         let shape = Shape { component, width, count };
         let mut values = match accessor.buffer_view {
             Some(view) => self.stored(view, accessor.byte_offset, shape, &at)?,

@@ -61,7 +61,10 @@ pub fn load(
 /// Where a file is that a glTF names.
 fn beside(path: &Path, uri: &str) -> PathBuf {
     let name = uri.strip_prefix("file://").unwrap_or(uri);
-    path.parent().unwrap_or(Path::new("")).join(percent_decoded(name))
+    let folder = path.parent().unwrap_or(Path::new(""));
+    // Some exporters forget the encoding, and a name may look like a code.
+    let literal = folder.join(name);
+    if literal.exists() { literal } else { folder.join(percent_decoded(name)) }
 }
 
 /// Devices and pipes may never end.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::accessors::TIMES;
-use super::fault::{Fault, entry};
+use super::fault::{self, Fault, entry};
 use super::{GltfFile, Loaded, Selection};
 use crate::scene::problem::Problem;
 
@@ -72,10 +72,8 @@ impl GltfFile {
 
     fn summarise(&self) -> Result<Contents, Fault> {
         let document = &self.document;
-        let skin_name = |n: usize| {
-            let name = document.skins.get(n).and_then(|skin| skin.name.clone()).filter(|name| !name.is_empty());
-            name.unwrap_or_else(|| format!("skin_{n}"))
-        };
+        let skin_name =
+            |n: usize| fault::name(document.skins.get(n).and_then(|skin| skin.name.as_ref()), || format!("skin_{n}"));
         let is_joint: HashSet<usize> = document.skins.iter().flat_map(|skin| skin.joints.iter().copied()).collect();
         let (mut meshes, mut joints, mut cameras, mut others) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (n, node) in document.nodes.iter().enumerate() {
@@ -105,13 +103,12 @@ impl GltfFile {
                 let times = self.accessors().read(input, TIMES, &|| format!("animations[{n}].samplers"))?.values;
                 (start, end) = times.iter().fold((start, end), |(start, end), &time| (start.min(time), end.max(time)));
             }
-            let name =
-                animation.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| format!("animation_{n}"));
+            let name = fault::name(animation.name.as_ref(), || format!("animation_{n}"));
             let (start, length) = if start <= end { (start, end - start) } else { (0.0, 0.0) };
             animations.push(Animation { name, start, length, channel_count: animation.channels.len() });
         }
         Ok(Contents {
-            generator: document.asset.generator.clone(),
+            generator: document.asset.generator.as_ref().map(|text| fault::name(Some(text), String::new)),
             extensions_used: document.extensions_used.clone(),
             extensions_required: document.extensions_required.clone(),
             meshes,

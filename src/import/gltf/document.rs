@@ -221,7 +221,9 @@ pub fn unpack(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), Fault> {
     }
     match chunks.first() {
         Some((b"JSON", json)) => {
-            Ok((json, chunks.get(1).filter(|(kind, _)| *kind == b"BIN\0").map(|(_, content)| *content)))
+            // Some exporters fill up with zeros instead of spaces.
+            let end = json.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+            Ok((&json[..end], chunks.get(1).filter(|(kind, _)| *kind == b"BIN\0").map(|(_, content)| *content)))
         }
         Some(_) => Err(fault("chunk 0", "is not JSON").help(CUT_SHORT)),
         None => Err(fault("chunk 0", "is missing").help(CUT_SHORT)),
@@ -266,14 +268,13 @@ impl Document {
 
 /// Extensions that change nothing of shape and motion, or that are read here.
 fn is_harmless(extension: &str) -> bool {
-    const KNOWN: [&str; 14] = [
+    const KNOWN: [&str; 13] = [
         "KHR_mesh_quantization",
         "KHR_texture_transform",
         "KHR_texture_basisu",
         "KHR_lights_punctual",
         "KHR_xmp",
         "KHR_xmp_json_ld",
-        "KHR_animation_pointer",
         "EXT_texture_webp",
         "EXT_texture_avif",
         "EXT_lights_image_based",

@@ -31,6 +31,12 @@ impl Fault {
     }
 }
 
+/// A name of the file as it can be shown and typed; `or` where it has none.
+pub fn name(text: Option<&String>, or: impl FnOnce() -> String) -> String {
+    let cleaned = |text: &String| text.chars().map(|c| if c.is_control() { '_' } else { c }).collect();
+    text.filter(|text| !text.is_empty()).map_or_else(or, cleaned)
+}
+
 /// An entry of a list of the file that another entry names.
 pub fn entry<'a, T>(list: &'a [T], index: usize, what: &str, at: impl FnOnce() -> String) -> Result<&'a T, Fault> {
     list.get(index).ok_or_else(|| fault(at(), format!("names {what}[{index}], and the file has {}", list.len())))

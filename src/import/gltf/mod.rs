@@ -79,9 +79,7 @@ impl GltfFile {
             }
         }
         let (buffers, external_files) = buffers::load(&document.buffers, binary, path)?;
-        let name = |(n, node): (usize, &document::NodeText)| {
-            node.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| format!("node_{n}"))
-        };
+        let name = |(n, node): (usize, &document::NodeText)| fault::name(node.name.as_ref(), || format!("node_{n}"));
         let node_names = document.nodes.iter().enumerate().map(name).collect();
         let material_names = shape::material_names(&document.materials);
         Ok(GltfFile { path: path.to_owned(), document, buffers, tree, node_names, material_names, external_files })
@@ -178,11 +176,12 @@ impl GltfFile {
         let primitives = motion.parts.iter().map(|part| self.document.meshes[part.mesh].primitives.len());
         collected.finish(primitives.sum());
         let Collected { mesh, bound, findings, .. } = collected;
+        let findings = motion.findings.into_iter().chain(findings);
         let warning = |finding: String| Problem::warning(Place::File(self.path.clone()), finding);
         Ok(Loaded {
             mesh,
             animated: motion.is_animated.then(|| AnimatedMesh::new(motion.rig, bound)),
-            warnings: findings.into_iter().map(warning).collect(),
+            warnings: findings.map(warning).collect(),
         })
     }
 }

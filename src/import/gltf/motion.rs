@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::GltfFile;
 use super::accessors::{KEY_ROTATIONS, KEY_VECTORS, KEY_WEIGHTS, MATRICES, TIMES};
 use super::document::AnimationText;
-use super::fault::{Fault, entry, fault};
+use super::fault::{self, Fault, entry, fault};
 use super::shape::Part;
 use super::tree;
 use crate::math::affine::Affine;
@@ -21,6 +21,8 @@ pub struct Motion {
     pub parts: Vec<Part>,
     /// Whether anything in the file can move the vertices.
     pub is_animated: bool,
+    /// What was left out.
+    pub findings: Vec<String>,
 }
 
 /// What moves some mesh nodes.
@@ -71,7 +73,12 @@ pub fn read(file: &GltfFile, mesh_nodes: &[usize]) -> Result<Motion, Fault> {
         rig.clips.push(clip);
     }
     let is_animated = !skins.is_empty() || rig.clips.iter().any(|clip| !clip.tracks.is_empty());
-    Ok(Motion { rig, parts, is_animated })
+    let foreign = |(n, animation): (usize, &AnimationText)| {
+        let count = animation.channels.iter().filter(|channel| channel.target.node.is_none()).count();
+        (count > 0).then(|| format!("animations[{n}]: {count} channels that move no node are left out"))
+    };
+    let findings = document.animations.iter().enumerate().filter_map(foreign).collect();
+    Ok(Motion { rig, parts, is_animated, findings })
 }
 
 /// How strong the morph targets of a mesh node are while nothing moves: the node's word, else the mesh's.
@@ -202,6 +209,6 @@ fn read_clip(
         tracks.push(Track { target, keys });
     }
     let (start, length) = if start <= end { (start, end - start) } else { (0.0, 0.0) };
-    let name = animation.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| format!("animation_{index}"));
+    let name = fault::name(animation.name.as_ref(), || format!("animation_{index}"));
     Ok(Clip { name, start, length, tracks })
 }

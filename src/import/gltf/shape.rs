@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::GltfFile;
 use super::accessors::{ATTRIBUTE, INDICES, JOINTS, TEXTURE_COORDINATES, VECTORS, WEIGHTS};
 use super::document::{MaterialText, PrimitiveText};
-use super::fault::{Fault, entry, fault};
+use super::fault::{self, Fault, entry, fault};
 use crate::math::Vec3;
 use crate::math::affine::Affine;
 use crate::mesh::animated::BoundVertex;
@@ -324,6 +324,7 @@ impl Collected {
     ) -> Result<(), Fault> {
         for (name, &accessor) in &primitive.attributes {
             let is_color = name.starts_with("COLOR_");
+            let shown = fault::name(Some(name), String::new);
             if !(is_color || name.starts_with('_')) {
                 continue;
             }
@@ -334,9 +335,9 @@ impl Collected {
             let numbers = file.accessors().read(accessor, ATTRIBUTE, &|| format!("{at}.attributes.{name}"))?;
             for n in 0..numbers.width {
                 let name = match (numbers.width, is_color) {
-                    (1, _) => name.clone(),
-                    (_, true) => format!("{name}.{}", ["r", "g", "b", "a"][n]),
-                    (_, false) => format!("{name}.{}", ["x", "y", "z", "w"][n]),
+                    (1, _) => shown.clone(),
+                    (_, true) => format!("{shown}.{}", ["r", "g", "b", "a"][n]),
+                    (_, false) => format!("{shown}.{}", ["x", "y", "z", "w"][n]),
                 };
                 let attributes = &mut self.mesh.attributes;
                 let known = attributes.iter().position(|attribute| attribute.name == name).unwrap_or_else(|| {
@@ -426,8 +427,9 @@ fn definition(name: &str, text: &MaterialText) -> Material {
 pub fn material_names(materials: &[MaterialText]) -> Vec<String> {
     let mut taken: std::collections::HashSet<String> = std::collections::HashSet::from([NO_MATERIAL.to_owned()]);
     let mut unique = |(n, material): (usize, &MaterialText)| {
-        let numbered = format!("material_{n}");
-        let name = material.name.clone().filter(|name| !name.is_empty() && !taken.contains(name)).unwrap_or(numbered);
+        let numbered = || format!("material_{n}");
+        let name = fault::name(material.name.as_ref(), numbered);
+        let name = if taken.contains(&name) { numbered() } else { name };
         taken.insert(name.clone());
         name
     };
