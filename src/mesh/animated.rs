@@ -109,8 +109,9 @@ impl AnimatedMesh {
         self.positions.len()
     }
 
-    /// The pose at a time [s] of a clip, from its start: 0 is the bind pose, 1 the clip's, in between `dressed` of the way. Before
-    /// the start and after the end of a clip its first and last pose hold. Without such a clip, the pose in which the file rests.
+    /// The pose at a time [s] of a clip, from its start: 0 is the bind pose, 1 the clip's, in between `dressed` of the
+    /// way. Before the start and after the end of a clip its first and last pose hold. Without such a clip, the pose in
+    /// which the file rests.
     pub fn pose(&self, clip: usize, seconds: f64, dressed: f64) -> MeshPose {
         let (locals, mut morph_weights) = self.rig.at(self.rig.clips.get(clip), seconds);
         for (weight, rest) in morph_weights.iter_mut().zip(&self.rig.morph_weights) {
@@ -160,8 +161,8 @@ impl AnimatedMesh {
     }
 }
 
-/// Each mover once, in order, without those that count nothing; together they weigh 1. Vertices that nothing holds go with
-/// the first mover they name, as the common viewers have it.
+/// Each mover once, in order, without those that count nothing; together they weigh 1. A vertex that nothing holds goes
+/// with the first mover it names.
 fn influences_of(movers: &mut Vec<(u32, f64)>) -> Vec<Influence> {
     let first = movers.first().map_or(0, |(mover, _)| *mover);
     movers.retain(|(_, weight)| *weight > 0.0);

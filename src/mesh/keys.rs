@@ -1,4 +1,5 @@
-//! Key frames as glTF has them: steps, straight lines or cubic splines between keys, held before the first and after the last.
+//! Key frames as glTF has them: steps, straight lines or cubic splines between keys, held before the first and after
+//! the last.
 
 use nalgebra::{Quaternion, UnitQuaternion};
 

@@ -22,7 +22,8 @@ fn steps_and_lines() {
     assert_eq!(line.span(), (1.0, 4.0));
 }
 
-/// A spline through samples of a cubic, with its true slopes, is that cubic: so tangents are per second and not per key.
+/// A spline through samples of a cubic, with its true slopes, is that cubic: so tangents are per second and not per
+/// key.
 #[test]
 fn a_spline_reproduces_a_cubic() {
     let cubic = |t: f64| 1.0 - 2.0 * t + 0.5 * t * t + 0.25 * t * t * t;

@@ -4,8 +4,8 @@ usage: skinning.py blender|formulas FILE.glb FOLDER
 
 FOLDER holds plan.json ({"times": [seconds], "objects": [[node name, vertex count]]}) and one file of float64 for each
 object, 0.f64 and so on: times x vertices x 3, Y up, metres. "blender" imports the file and lets the dependency graph
-evaluate it; "formulas" is the glTF specification written down with 4 x 4 matrices, one vertex after the other. Ends with 1 and
-says what differs if anything does.
+evaluate it; "formulas" is the glTF specification written down with 4 x 4 matrices, one vertex after the other. Ends with
+1 and says what differs if anything does.
 """
 
 import json
@@ -75,9 +75,10 @@ class Formulas:
             values = np.array(rows, dtype=np.float64)
         sparse = accessor.get("sparse")
         if sparse:
-            places, new = sparse["indices"], sparse["values"]
-            places = self.rows(places["bufferView"], places.get("byteOffset", 0), TYPES[places["componentType"]], 1, sparse["count"])
-            new = self.rows(new["bufferView"], new.get("byteOffset", 0), kind, width, sparse["count"])
+            places, new, number = sparse["indices"], sparse["values"], sparse["count"]
+            place_kind = TYPES[places["componentType"]]
+            places = self.rows(places["bufferView"], places.get("byteOffset", 0), place_kind, 1, number)
+            new = self.rows(new["bufferView"], new.get("byteOffset", 0), kind, width, number)
             for place, value in zip(places, new):
                 values[place[0]] = value
         if accessor.get("normalized"):

@@ -1,4 +1,5 @@
-//! Animated glTF meshes at many times: against Blender, and against the formulas of the specification written down in Python.
+//! Animated glTF meshes at many times: against Blender, and against the formulas of the specification written down in
+//! Python.
 
 use std::path::Path;
 use std::process::Command;
@@ -46,8 +47,8 @@ fn times(count: u32) -> Vec<f64> {
     (0..count).map(|n| 2.0 * f64::from(n) / f64::from(count) + 0.003 * f64::from(n % 3)).collect()
 }
 
-/// Twenty times on frames and halfway between them. Blender blends the four numbers of a turn one by one, which is the arc that
-/// glTF asks for only there; a quarter of a frame further on the figure is 13 µm off.
+/// Twenty times on frames and halfway between them. Blender blends the four numbers of a turn one by one, which is the
+/// arc that glTF asks for only there; a quarter of a frame further on the figure is 13 µm off.
 fn frames_and_halves() -> Vec<f64> {
     (0..20).map(|n| f64::from(n * 5) / 48.0).collect()
 }
@@ -94,13 +95,14 @@ impl Random {
 }
 
 const KEYS: usize = 49;
-/// Quads of three rings of the tubes.
+/// Rings of a tube.
 const RINGS: usize = 16;
 const AROUND: usize = 8;
 const COUNT: usize = RINGS * AROUND;
 
-/// A chain of joints with two tubes on skins of their own, and a ball on the last joint's child. What Blender cannot say is left out
-/// `for_blender`: splines (its importer drops their tangents), shear, scaled joints at rest.
+/// A chain of joints with two tubes on skins of their own, and a ball on the last joint. Left out `for_blender` is what
+/// it cannot say or is not asked about: splines (its importer drops their tangents), shear, joints that rest scaled or
+/// elsewhere than bound, quantised positions and turns.
 fn made(for_blender: bool) -> Sample {
     let mut random = Random(5);
     let mut s = Sample::new();

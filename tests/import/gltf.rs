@@ -159,7 +159,8 @@ fn a_rig_of_everything_moves_as_worked_out_by_hand() {
     assert_eq!(loaded.animated.as_ref().unwrap().clips(), [("sway", 1.5)]);
     let first = posed(&loaded, 0, 0.0, 1.0);
     near(first[5], [1.0, 2.0, 0.0]); // both targets are at 0 in the first key
-    // Half a second on: a quarter turn about (0, 1), twice as large there, the whole 1 m to the right, targets 1 and 0.5.
+    // Half a second on: a quarter turn about (0, 1), twice as large there, the whole 1 m to the right, targets 1 and
+    // 0.5.
     let second = posed(&loaded, 0, 0.5, 1.0);
     near(second[5], [1.0 - 2.0, 1.0 + 2.5, 0.0]);
     near(second[0], [1.0, 0.0, 0.0]);
@@ -337,7 +338,8 @@ fn more_than_four_influences_count() {
     attributes["JOINTS_1"] = json!(joints);
     attributes["WEIGHTS_1"] = json!(weights);
     let loaded = load(&s, None);
-    // Vertex 0: joint 0 by 1 and joint 1 by 1, brought to halves. The upper joint turns it about (0, 1), twice as large.
+    // Vertex 0: joint 0 by 1 and joint 1 by 1, brought to halves. The upper joint turns it about (0, 1), twice as
+    // large.
     near(posed(&loaded, 0, 0.5, 1.0)[0], [0.5 * 1.0 + 0.5 * (1.0 + 2.0), 0.5, 0.0]);
 }
 
@@ -375,7 +377,8 @@ fn two_skins_and_a_still_mesh_can_be_taken_together() {
     assert!(largest(&posed(&loaded, 0, 0.5, 0.0), &loaded.mesh.positions) < 1e-12);
     let moved = posed(&loaded, 0, 0.5, 1.0);
     near(moved[5], [1.0 - 2.0, 1.0 + 2.5, 0.0]);
-    // Second mesh: on the upper joint alone, twice as large by its bind matrix, twice by the joint, without morph weights.
+    // Second mesh: on the upper joint alone, twice as large by its bind matrix, twice by the joint, without morph
+    // weights.
     near(moved[6], [1.0, 1.0, 0.0]);
     near(moved[7], [1.0, 1.0 + 4.0, 0.0]);
     near(moved[17], [1.0, 2.0, 3.0]);

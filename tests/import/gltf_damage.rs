@@ -1,4 +1,5 @@
-//! The glTF reader on bad files: an error that names the place, never a panic, never more memory than the file is worth.
+//! The glTF reader on bad files: an error that names the place, never a panic, never more memory than the file is
+//! worth.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! The OBJ reader, and in `gltf` the other one: against common crates, against what files in the wild look like, and against
-//! damage.
+//! The OBJ reader, and in `gltf` the other one: against common crates, against what files in the wild look like, and
+//! against damage.
 #![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
 
 mod gltf;

@@ -1,5 +1,5 @@
-//! Numbers out of buffers. Every offset, count and type is checked here before a byte is read, and what is reserved is never
-//! more than what the file can fill.
+//! Numbers out of buffers. Every offset, count and type is checked here before a byte is read, and what is reserved is
+//! never more than what the file can fill.
 
 use super::document::{AccessorText, Document};
 use super::fault::{Fault, entry, fault};
@@ -248,7 +248,8 @@ impl<'a> Accessors<'a> {
         });
         let Some(content) = end.and_then(|end| bytes.get(offset as usize..end)) else {
             let message = format!(
-                "{count} elements of {element} bytes from byte {offset} on do not fit into the {} bytes of bufferViews[{view}]",
+                "{count} elements of {element} bytes from byte {offset} on do not fit into the {} bytes of \
+                 bufferViews[{view}]",
                 bytes.len()
             );
             return Err(fault(at(), message));

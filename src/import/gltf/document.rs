@@ -1,6 +1,8 @@
-//! The JSON of a glTF file as it stands there, and the two ways it is packed. Nothing in here is checked against anything else.
+//! The JSON of a glTF file as it stands there, and the two ways it is packed. Nothing in here is checked against
+//! anything else.
 //!
-//! Only what a bake needs is named; cameras, images, textures and samplers are never looked at, so a file cannot fail by them.
+//! Only what a bake needs is named; cameras, images, textures and samplers are never looked at, so a file cannot fail
+//! by them.
 
 use std::collections::BTreeMap;
 

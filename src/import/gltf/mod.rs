@@ -5,9 +5,9 @@
 //!                                                                  └─ shape (primitives) ──────────────────┴─► Loaded
 //! ```
 //!
-//! The JSON is read here because the common crate (gltf) refuses quantised files when it checks and panics on bad indices when it
-//! does not, and its types want a source for every texture and a node for every channel, which extensions leave out. The tests
-//! compare this reader with it.
+//! The JSON is read here because the common crate (gltf) refuses quantised files when it checks and panics on bad
+//! indices when it does not, and its types want a source for every texture and a node for every channel, which
+//! extensions leave out. The tests compare this reader with it.
 
 mod accessors;
 mod buffers;

@@ -121,8 +121,8 @@ fn read_skin(file: &GltfFile, index: usize, number: &HashMap<usize, u32>) -> Res
     Ok(Skin { joints, frame })
 }
 
-/// Where the mesh of a skin stands while it is bound. Most exporters bind in the world; some bind in the space of the node that
-/// holds the skeleton, which may turn Z up or change the unit. The joints at rest tell which.
+/// Where the mesh of a skin stands while it is bound. Most exporters bind in the world; some bind in the space of the
+/// node that holds the skeleton, which may turn Z up or change the unit. The joints at rest tell which.
 fn bind_frame(file: &GltfFile, joints: &[usize], inverse_binds: &[Affine]) -> Affine {
     let is_joint: HashSet<usize> = joints.iter().copied().collect();
     let parent = |node: usize| file.tree.parents[node];

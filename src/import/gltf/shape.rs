@@ -11,8 +11,8 @@ use crate::math::affine::Affine;
 use crate::mesh::animated::BoundVertex;
 use crate::mesh::surface::{Corner, FaceRun, Group, Material, PolyMesh, VertexAttribute};
 
-/// Meshes may be shown by many nodes, and accessors may share bytes, so the size of a file bounds nothing. More vertices than
-/// this cannot be simulated on any machine of today.
+/// Meshes may be shown by many nodes, and accessors may share bytes, so the size of a file bounds nothing. More
+/// vertices than this cannot be simulated on any machine of today.
 const MOST_VERTICES: usize = 1 << 24;
 /// Six corners a vertex is what closed surfaces have; this is more.
 const MOST_CORNERS: usize = 1 << 27;
@@ -104,7 +104,8 @@ impl Collected {
         Ok(())
     }
 
-    /// Fills up lists that the last primitives have no part in, and takes away what says nothing: groups and materials where all faces have the same.
+    /// Fills up lists that the last primitives have no part in, and takes away what says nothing: groups and materials
+    /// where all faces have the same.
     pub fn finish(&mut self, primitive_count: usize) {
         let vertex_count = self.mesh.positions.len();
         if !self.mesh.uvs.is_empty() {
