@@ -10,7 +10,7 @@
 //!                                      ▼
 //!                    bake ─► cache::store (bake.kc, append-only, checksummed)
 //!                                      ▼
-//!                    cache::convert ─► pc2, mdd, obj   (made again from the store at any time)
+//!                    cache::convert ─► pc2, mdd, obj, glb   (made again from the store at any time)
 //! ```
 //!
 //! | layer | rooms | may use |

@@ -11,8 +11,10 @@
 //! | - | wind and drag | `cloth/air` | `tests/algorithms/air` |
 //! | 3.4, 4.3.6 | resting contact with friction | `contact/resting` | `tests/algorithms/resting` |
 //! | - | distance to colliders | `contact/signed_distance` | `tests/algorithms/signed_distance` |
+//! | 4.4.2.4 | render mesh along the normal field | `render_mesh` | `tests/algorithms/render_mesh` |
 //! | 5.2 | independent groups | `parallel/independent_groups` | `tests/algorithms/independent_groups` |
 
 pub mod cloth;
 pub mod contact;
 pub mod parallel;
+pub mod render_mesh;

@@ -133,7 +133,9 @@ impl Job<'_> {
         let store = store.finish()?;
         progress.caches(&plan.output.formats);
         let mut reader = StoreReader::open(&store.path)?;
-        manifest.caches = make_caches(&folder, plan, &mut reader, &plan.output.formats, &plan.written_frames, &folder)?;
+        let (formats, frames) = (&plan.output.formats, &plan.written_frames);
+        let mut tell = |text: &str| progress.note(text);
+        manifest.caches = make_caches(&folder, plan, &mut reader, formats, frames, &folder, &mut tell)?;
         let log = FileRecord::read(&folder.join(names::FRAMES_LOG_FILE), names::FRAMES_LOG_FILE)?;
         let written = std::iter::once(&store).chain(&rest).map(|file| FileRecord::written(&folder, file));
         manifest.files = written.chain([log]).collect();

@@ -12,6 +12,7 @@ pub mod gates;
 pub mod job;
 pub mod outputs;
 pub mod progress;
+pub mod render;
 
 pub use exit::{Exit, Failure};
 pub use job::{Job, Outcome, Summary};

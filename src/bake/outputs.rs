@@ -10,20 +10,22 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::exit::{Exit, Failure};
+use super::render::BoundMesh;
 use crate::cache::atomic::WrittenFile;
-use crate::cache::convert::{Coordinates, Target, convert};
+use crate::cache::convert::{Coordinates, Deform, Target, convert, format_files};
+use crate::cache::glb::{GlbJob, GlbMesh};
 use crate::cache::manifest::CacheFile;
 use crate::cache::names;
-use crate::cache::obj::write_obj;
+use crate::cache::obj::{write_mtl, write_obj};
 use crate::cache::store::StoreReader;
-use crate::import::obj;
+use crate::import::{mtl, obj};
 use crate::math::Vec3;
 use crate::mesh::surface::PolyMesh;
-use crate::model::{ClothModel, Model};
+use crate::model::Model;
 use crate::scene::frames::uniform_step;
 use crate::scene::pattern::Pattern;
 use crate::scene::problem::{KeyPath, Place, Problem};
-use crate::scene::{Format, Gates, Output, Placement};
+use crate::scene::{Format, FrameRate, Gates, Output, Placement, RenderWrite, Unit, UpAxis, render_name};
 
 /// Longest file name that every file system takes, with room for `.partial`.
 const MAX_NAME_LENGTH: usize = 240;
@@ -35,6 +37,27 @@ pub struct PlannedCloth {
     pub name: String,
     /// From file to world.
     pub placement: Placement,
+    /// What follows it into the caches.
+    #[serde(default)]
+    pub render_mesh: Option<PlannedRender>,
+}
+
+/// A render mesh, as far as files are concerned.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct PlannedRender {
+    /// In place of the simulated mesh, or beside it.
+    pub write: RenderWrite,
+}
+
+/// A mesh that is written into caches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CachedMesh {
+    /// What its caches are called.
+    pub name: String,
+    /// The number of its cloth.
+    pub cloth: usize,
+    /// Whether it is the cloth's render mesh.
+    pub is_render: bool,
 }
 
 /// What a resolved scene says about files.
@@ -74,24 +97,51 @@ impl Plan {
     /// The files of all caches in these formats, relative to their folder.
     pub fn cache_files(&self, formats: &[Format], frames: &[i64]) -> Vec<String> {
         let mut files = Vec::new();
-        for cloth in &self.cloths {
+        for mesh in self.cached_meshes() {
             for &format in formats {
-                match format {
-                    Format::Pc2 | Format::Mdd => files.push(self.cache_file(&cloth.name, format, None)),
-                    Format::Obj => {
-                        files.extend(frames.iter().map(|&f| self.cache_file(&cloth.name, format, Some(f))));
-                    }
-                }
+                let name = |frame| self.cache_file(&mesh.name, format, frame);
+                files.extend(format_files(format, self.output.glb, frames, name));
             }
         }
         files
+    }
+
+    /// The meshes that are written into caches, in the order of the cloths.
+    pub fn cached_meshes(&self) -> Vec<CachedMesh> {
+        let mut meshes = Vec::new();
+        for (cloth, planned) in self.cloths.iter().enumerate() {
+            let write = planned.render_mesh.as_ref().map(|render| render.write);
+            if write != Some(RenderWrite::Instead) {
+                meshes.push(CachedMesh { name: planned.name.clone(), cloth, is_render: false });
+            }
+            match write {
+                None => {}
+                Some(RenderWrite::Instead) => {
+                    meshes.push(CachedMesh { name: planned.name.clone(), cloth, is_render: true });
+                }
+                Some(RenderWrite::Beside) => {
+                    meshes.push(CachedMesh { name: render_name(&planned.name), cloth, is_render: true });
+                }
+            }
+        }
+        meshes
+    }
+
+    /// The rest meshes of the job.
+    pub fn rest_files(&self) -> Vec<PathBuf> {
+        let of_cloth = |cloth: &PlannedCloth| {
+            let render = cloth.render_mesh.as_ref().map(|_| names::render_rest_file(&cloth.name));
+            std::iter::once(names::rest_file(&cloth.name)).chain(render)
+        };
+        self.cloths.iter().flat_map(of_cloth).collect()
     }
 
     /// Everything that a bake writes, relative to the job folder.
     pub fn files(&self) -> Vec<PathBuf> {
         let fixed = [names::STORE_FILE, names::PARTIAL_STORE_FILE, names::MANIFEST_FILE, names::FRAMES_LOG_FILE];
         let caches = self.cache_files(&self.output.formats, &self.written_frames);
-        let rest = self.cloths.iter().map(|cloth| names::rest_file(&cloth.name));
+        // Which of them have materials is not known from the scene.
+        let rest = self.rest_files().into_iter().flat_map(|file| [names::materials_file(&file), file]);
         fixed.iter().map(PathBuf::from).chain(rest).chain(caches.iter().map(PathBuf::from)).collect()
     }
 
@@ -131,19 +181,46 @@ pub fn uneven_frames(formats: &[Format], frames: &[i64]) -> Option<String> {
     })
 }
 
-/// Writes `rest/<object>.obj` of every cloth, in the coordinates of the caches.
+/// Writes `rest/<object>.obj` of every cloth and `rest/<object>.render.obj` of every render mesh, in the coordinates of the
+/// caches, with the materials beside them.
 pub fn write_rest_meshes(job: &Path, plan: &Plan, model: &Model) -> Result<Vec<WrittenFile>, Failure> {
     let mut written = Vec::new();
-    for (planned, cloth) in plan.cloths.iter().zip(&model.cloths) {
-        let positions = rest_positions(plan, planned, cloth);
+    for (number, planned) in plan.cloths.iter().enumerate() {
         let coordinates = Coordinates::new(&plan.output, &planned.placement);
-        let normals: Vec<_> = cloth.surface.normals.iter().map(|n| coordinates.apply_to_direction(*n)).collect();
-        written.push(write_obj(&job.join(names::rest_file(&cloth.name)), &cloth.surface, &positions, &normals)?);
+        for is_render in [false, true] {
+            let Some(mesh) = rest_mesh(model, number, is_render) else {
+                continue;
+            };
+            let positions = rest_positions(&coordinates, mesh);
+            let normals: Vec<_> = mesh.normals.iter().map(|n| coordinates.apply_to_direction(*n)).collect();
+            let path = job.join(rest_file(planned, is_render));
+            if mesh.material_definitions.is_empty() {
+                written.push(write_obj(&path, mesh, &positions, &normals)?);
+                continue;
+            }
+            let materials = names::materials_file(&path);
+            let own = materials.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let mut mesh = mesh.clone();
+            mesh.material_libraries.retain(|library| *library != own);
+            mesh.material_libraries.insert(0, own);
+            written.push(write_obj(&path, &mesh, &positions, &normals)?);
+            written.push(write_mtl(&materials, &mesh.material_definitions)?);
+        }
     }
     Ok(written)
 }
 
-/// Makes caches of some frames of a job's store below `folder`, which need not be the job's own.
+fn rest_file(cloth: &PlannedCloth, is_render: bool) -> PathBuf {
+    if is_render { names::render_rest_file(&cloth.name) } else { names::rest_file(&cloth.name) }
+}
+
+/// A cloth's mesh, or its render mesh if it has one, in the world at rest.
+fn rest_mesh(model: &Model, cloth: usize, is_render: bool) -> Option<&PolyMesh> {
+    if is_render { model.render_meshes[cloth].as_ref() } else { Some(&model.cloths[cloth].surface) }
+}
+
+/// Makes caches of some frames of a job's store below `folder`, which need not be the job's own. `tell` hears what is
+/// written before it is.
 pub fn make_caches(
     job: &Path,
     plan: &Plan,
@@ -151,26 +228,66 @@ pub fn make_caches(
     formats: &[Format],
     frames: &[i64],
     folder: &Path,
+    tell: &mut dyn FnMut(&str),
 ) -> Result<Vec<CacheFile>, Failure> {
     if formats.is_empty() {
         return Ok(Vec::new());
     }
-    let meshes = plan.cloths.iter().map(|cloth| read_rest_mesh(job, &cloth.name)).collect::<Result<Vec<_>, _>>()?;
+    if formats.contains(&Format::Glb) && (plan.output.unit != Unit::Metre || plan.output.up != UpAxis::Y) {
+        tell("GLB files are in metres and Y up, as glTF says; `unit` and `up` are for the other formats");
+    }
+    let cached = plan.cached_meshes();
+    let mut meshes = Vec::new();
+    for mesh in &cached {
+        let cloth = &plan.cloths[mesh.cloth];
+        let polygons = read_rest_mesh(job, &rest_file(cloth, mesh.is_render))?;
+        let bound = mesh.is_render.then(|| bind(job, plan, cloth, &polygons)).transpose()?;
+        if let Some(BoundMesh { fit, .. }) = &bound {
+            let (name, vertices, outside) = (&mesh.name, fit.vertices, fit.outside);
+            let rest = names::render_rest_file(&cloth.name);
+            let rest = rest.display();
+            tell(&format!(
+                "caches of \"{name}\" hold its render mesh, {vertices} vertices ({outside} beside the cloth); its rest mesh \
+                 is {rest}"
+            ));
+        }
+        meshes.push((polygons, bound));
+    }
     let mut targets = Vec::new();
-    for (cloth, mesh) in plan.cloths.iter().zip(&meshes) {
-        let coordinates = Coordinates::new(&plan.output, &cloth.placement);
-        targets.extend(formats.iter().map(|&format| Target { object: &cloth.name, mesh, format, coordinates }));
+    for (mesh, (polygons, bound)) in cached.iter().zip(&meshes) {
+        let cloth = &plan.cloths[mesh.cloth];
+        let target = |&format: &Format| Target {
+            stored: &cloth.name,
+            object: &mesh.name,
+            mesh: polygons,
+            deform: bound.as_ref().map(|bound| bound as &dyn Deform),
+            format,
+            coordinates: Coordinates::new(&plan.output, &cloth.placement),
+            glb: plan.output.glb,
+        };
+        targets.extend(formats.iter().map(target));
     }
     let file_name = |object: &str, format: Format, frame| plan.cache_file(object, format, frame);
-    let written = convert(store, &targets, frames, folder, &file_name)?;
+    let written = convert(store, &targets, frames, folder, &file_name, &mut |text| tell(&text))?;
     let entries = written
         .iter()
         .flat_map(|cache| cache.files.iter().map(|file| CacheFile::new(folder, file, cache.format, &cache.object)));
     Ok(entries.collect())
 }
 
-fn read_rest_mesh(job: &Path, object: &str) -> Result<PolyMesh, Failure> {
-    let path = job.join(names::rest_file(object));
+/// Ties a render mesh to its cloth, both as they are in the job.
+fn bind(job: &Path, plan: &Plan, cloth: &PlannedCloth, render: &PolyMesh) -> Result<BoundMesh, Failure> {
+    let coordinates = Coordinates::new(&plan.output, &cloth.placement);
+    let in_world = |mesh: &PolyMesh| {
+        let positions = mesh.positions.iter().map(|&p| coordinates.to_world(p)).collect();
+        PolyMesh { positions, ..mesh.clone() }
+    };
+    let simulated = read_rest_mesh(job, &names::rest_file(&cloth.name))?;
+    Ok(BoundMesh::build(&in_world(&simulated), &in_world(render)))
+}
+
+fn read_rest_mesh(job: &Path, file: &Path) -> Result<PolyMesh, Failure> {
+    let path = job.join(file);
     let remedy = "bake the scene again with --restart";
     let bytes = std::fs::read(&path).map_err(|error| {
         Failure::new(Exit::InputOutput, format!("cannot read the rest mesh {}: {error}", path.display()), remedy)
@@ -179,25 +296,70 @@ fn read_rest_mesh(job: &Path, object: &str) -> Result<PolyMesh, Failure> {
         Failure::new(Exit::InvalidInput, format!("the rest mesh {} is damaged: {message}", path.display()), remedy)
     };
     let file = obj::parse(&path, &bytes).map_err(|problem| unusable(problem.message))?;
-    file.select(None).map_err(|choice| unusable(choice.message))
+    let mut mesh = file.select(None).map_err(|choice| unusable(choice.message))?;
+    // Only its own library: those of the artist may lie beside it under the name of another cloth.
+    if let Ok(library) = std::fs::read(names::materials_file(&path)) {
+        mesh.material_definitions = mtl::parse(&String::from_utf8_lossy(&library));
+    }
+    Ok(mesh)
 }
 
-/// Meshes that are too large for the numbers of cache files.
+/// What is wrong with meshes when it comes to caches: too large for their numbers, or far from their cloth.
 pub fn rest_problems(plan: &Plan, model: &Model) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for (number, (planned, cloth)) in plan.cloths.iter().zip(&model.cloths).enumerate() {
-        let positions = rest_positions(plan, planned, cloth);
-        if let Some(vertex) = positions.iter().position(|point| !point.iter().all(|x| x.is_finite())) {
-            let message = format!("vertex {vertex} is too far away for a cache file");
-            let place = Place::Scene(KeyPath::cloth(number).key("mesh"));
-            problems.push(Problem::error(place, message).help("check `unit` and `scale`"));
+    for (number, planned) in plan.cloths.iter().enumerate() {
+        let coordinates = Coordinates::new(&plan.output, &planned.placement);
+        let path = KeyPath::cloth(number);
+        for (is_render, key) in [(false, "mesh"), (true, "render_mesh")] {
+            let positions = rest_mesh(model, number, is_render).map(|mesh| rest_positions(&coordinates, mesh));
+            let mut points = positions.iter().flatten();
+            if let Some(vertex) = points.position(|point| !point.iter().all(|x| x.is_finite())) {
+                let message = format!("vertex {vertex} is too far away for a cache file");
+                let place = Place::Scene(path.key(key));
+                problems.push(Problem::error(place, message).help("check `unit` and `scale`"));
+            }
+        }
+        if let Some(render) = &model.render_meshes[number] {
+            let fit = BoundMesh::build(&model.cloths[number].surface, render).fit;
+            if fit.far > 0 {
+                let (far, vertices, farthest) = (fit.far, fit.vertices, fit.farthest);
+                let message = format!("{far} of {vertices} vertices are far from the cloth, up to {farthest:.3} m");
+                let place = Place::Scene(path.key("render_mesh"));
+                let help = "both meshes should lie in the same place at rest: another `unit`, `up` or pose?";
+                problems.push(Problem::warning(place, message).help(help));
+            }
+        }
+    }
+    if plan.output.formats.contains(&Format::Glb) {
+        let any = FrameRate { numerator: 24, denominator: 1 }; // sizes do not hang on it
+        for (mesh, (files, job)) in plan.cached_meshes().iter().zip(glb_jobs(plan, model, any)) {
+            if let Some(fault) = job.size_fault(&files) {
+                let key = if mesh.is_render { "render_mesh" } else { "mesh" };
+                problems.push(Problem::error(Place::Scene(KeyPath::cloth(mesh.cloth).key(key)), fault));
+            }
         }
     }
     problems
 }
 
-fn rest_positions(plan: &Plan, planned: &PlannedCloth, cloth: &ClothModel) -> Vec<[f32; 3]> {
-    let coordinates = Coordinates::new(&plan.output, &planned.placement);
-    let to_file = |p: &Vec3| coordinates.apply(p.map(|x| x as f32).into());
-    cloth.surface.positions.iter().map(to_file).collect()
+/// The GLB files of a scene before it is baked, and what goes into them.
+pub fn glb_jobs(plan: &Plan, model: &Model, fps: FrameRate) -> Vec<(Vec<String>, GlbJob)> {
+    let job = |cached: CachedMesh| {
+        let mesh = rest_mesh(model, cached.cloth, cached.is_render)?;
+        let (frames, glb) = (plan.written_frames.clone(), plan.output.glb);
+        let name = |frame| plan.cache_file(&cached.name, Format::Glb, frame);
+        let files = format_files(Format::Glb, glb, &frames, name);
+        Some((files, GlbJob { mesh: GlbMesh::build(mesh), name: cached.name, frames, fps, glb, grid: None }))
+    };
+    plan.cached_meshes().into_iter().filter_map(job).collect()
+}
+
+/// The mesh behind each entry of `cached_meshes`.
+pub fn cached_polygons<'a>(plan: &Plan, model: &'a Model) -> Vec<&'a PolyMesh> {
+    let meshes = plan.cached_meshes();
+    meshes.iter().filter_map(|cached| rest_mesh(model, cached.cloth, cached.is_render)).collect()
+}
+
+fn rest_positions(coordinates: &Coordinates, mesh: &PolyMesh) -> Vec<[f32; 3]> {
+    mesh.positions.iter().map(|p: &Vec3| coordinates.apply(p.map(|x| x as f32).into())).collect()
 }

@@ -30,6 +30,8 @@ pub trait Progress: Send {
     fn frame_done(&mut self, _position: Position, _record: &FrameRecord) {}
     /// All frames are stored; these caches are made now.
     fn caches(&mut self, _formats: &[Format]) {}
+    /// Something to know about what is written.
+    fn note(&mut self, _text: &str) {}
     /// It is over, one way or another; told exactly once, even if the scene could not be read.
     fn finished(&mut self, _exit: Exit) {}
 }

@@ -1,7 +1,7 @@
 //! Everything Kiln writes into a job folder, and how it is read again.
 //!
 //! ```text
-//! frames ─► store (bake.kc) ─► convert ─► pc2 | mdd | obj
+//! frames ─► store (bake.kc) ─► convert ─► pc2 | mdd | obj | glb
 //!           manifest (manifest.json), frames_log (frames.jsonl), lock (.lock)
 //! ```
 //!
@@ -14,6 +14,7 @@ mod bytes;
 pub mod convert;
 pub mod error;
 pub mod frames_log;
+pub mod glb;
 pub mod lock;
 pub mod manifest;
 pub mod mdd;

@@ -33,6 +33,17 @@ pub const PC2_MAGIC: [u8; 12] = *b"POINTCACHE2\0";
 /// The only version of PC2 there is.
 pub const PC2_VERSION: i32 = 1;
 
+/// First bytes of a GLB.
+pub const GLB_MAGIC: [u8; 4] = *b"glTF";
+/// The version of glTF that is written.
+pub const GLB_VERSION: u32 = 2;
+/// What the text of a GLB is marked with.
+pub const GLB_JSON_CHUNK: [u8; 4] = *b"JSON";
+/// What the numbers of a GLB are marked with.
+pub const GLB_BIN_CHUNK: [u8; 4] = *b"BIN\0";
+/// Ends the name of the raw frames beside a GLB, in place of `.glb`.
+pub const GLB_FRAMES_SUFFIX: &str = ".frames.bin";
+
 /// `name` while it is written.
 pub fn partial(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -48,6 +59,16 @@ pub fn is_partial(path: &Path) -> bool {
 /// The rest mesh of an object, relative to the job folder.
 pub fn rest_file(object: &str) -> PathBuf {
     Path::new(REST_FOLDER).join(format!("{}.obj", safe_name(object)))
+}
+
+/// The rest mesh of an object's render mesh, relative to the job folder.
+pub fn render_rest_file(object: &str) -> PathBuf {
+    Path::new(REST_FOLDER).join(format!("{}.render.obj", safe_name(object)))
+}
+
+/// The materials of a rest mesh, beside it.
+pub fn materials_file(rest_file: &Path) -> PathBuf {
+    rest_file.with_extension("mtl")
 }
 
 /// An object's name as a file name on every system: it can neither leave its folder nor hide.

@@ -1,8 +1,12 @@
 //! Wavefront OBJ: rest meshes, and one file a frame.
 //!
 //! Vertices, polygons, texture coordinates, names, groups, materials and smoothing groups are those of the artist's
-//! mesh, in its order. Only rest meshes have normals: those of the file belong to the undeformed mesh. Numbers have as many digits as it takes to
-//! read back the same f32.
+//! mesh, in its order. Rest meshes have the artist's normals; frames of a mesh that has normals get new ones, with the same
+//! hard edges. Numbers have as many digits as it takes to read back the same f32.
+//!
+//! Materials stand in an MTL file beside a rest mesh, so that formats made later know them. `Kd` and `Ke` are linear, as
+//! Blender reads them: the numbers are kept as they are. MTL has no word for two-sided: the back is drawn unless a comment
+//! says otherwise, which other readers skip.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -10,17 +14,20 @@ use std::path::{Path, PathBuf};
 use super::atomic::{AtomicFile, WrittenFile};
 use super::error::{CacheError, Result};
 use super::writers::{CacheWriter, Progress, Track};
-use crate::mesh::surface::PolyMesh;
+use crate::import::mtl::SINGLE_SIDED;
+use crate::mesh::normals::NormalGroups;
+use crate::mesh::surface::{Material, PolyMesh};
 
 /// Everything of an OBJ file that is the same in every frame.
 struct Template {
     above_vertices: String,
-    below_vertices: String,
+    uvs: String,
+    faces: String,
 }
 
 impl Template {
-    /// Without `normals`, the corners name none.
-    fn new(mesh: &PolyMesh, normals: &[[f32; 3]]) -> Self {
+    /// `normals` says which normal a corner names, by the corner's number; where it has none, the corner names none.
+    fn new(mesh: &PolyMesh, normals: impl Fn(usize) -> Option<u32>) -> Self {
         let mut above_vertices = "# written by Kiln\n".to_owned();
         for library in &mesh.material_libraries {
             above_vertices += &format!("mtllib {}\n", one_line(library));
@@ -28,31 +35,39 @@ impl Template {
         if !mesh.name.is_empty() {
             above_vertices += &format!("o {}\n", one_line(&mesh.name));
         }
-        let mut below_vertices = String::new();
+        let (mut uvs, mut faces) = (String::new(), String::new());
         for [u, v] in &mesh.uvs {
-            let _ = writeln!(below_vertices, "vt {u} {v}"); // a String takes everything
+            let _ = writeln!(uvs, "vt {u} {v}"); // a String takes everything
         }
-        for [x, y, z] in normals {
-            let _ = writeln!(below_vertices, "vn {x} {y} {z}");
-        }
-        put_faces(&mut below_vertices, mesh, !normals.is_empty());
-        Template { above_vertices, below_vertices }
+        put_faces(&mut faces, mesh, normals);
+        Template { above_vertices, uvs, faces }
     }
 
-    fn write(&self, path: &Path, positions: &[[f32; 3]], text: &mut String) -> Result<WrittenFile> {
+    fn write(
+        &self,
+        path: &Path,
+        positions: &[[f32; 3]],
+        normals: &[[f32; 3]],
+        text: &mut String,
+    ) -> Result<WrittenFile> {
         text.clear();
+        text.push_str(&self.above_vertices);
         for [x, y, z] in positions {
             let _ = writeln!(text, "v {x} {y} {z}");
         }
+        text.push_str(&self.uvs);
+        for [x, y, z] in normals {
+            let _ = writeln!(text, "vn {x} {y} {z}");
+        }
         let mut file = AtomicFile::create(path)?;
-        for part in [&self.above_vertices, &*text, &self.below_vertices] {
+        for part in [&*text, &self.faces] {
             file.put(part.as_bytes())?;
         }
         file.commit()
     }
 }
 
-fn put_faces(text: &mut String, mesh: &PolyMesh, with_normals: bool) {
+fn put_faces(text: &mut String, mesh: &PolyMesh, normals: impl Fn(usize) -> Option<u32>) {
     // Membership sorted by face, so that one walk over the faces meets it in order.
     let mut memberships: Vec<(u32, usize)> = Vec::new();
     for (number, group) in mesh.groups.iter().enumerate() {
@@ -84,9 +99,9 @@ fn put_faces(text: &mut String, mesh: &PolyMesh, with_normals: bool) {
             let _ = writeln!(text, "s {}", one_line(&run.name));
         }
         text.push('f');
-        for corner in mesh.face(face) {
+        for (corner, number) in mesh.face(face).iter().zip(mesh.face_starts[face] as usize..) {
             let _ = write!(text, " {}", u64::from(corner.position) + 1);
-            let normal = corner.normal.filter(|_| with_normals);
+            let normal = normals(number);
             let _ = match (corner.uv.map(|uv| u64::from(uv) + 1), normal.map(|normal| u64::from(normal) + 1)) {
                 (None, None) => Ok(()),
                 (Some(uv), None) => write!(text, "/{uv}"),
@@ -113,12 +128,31 @@ pub fn write_obj(path: &Path, mesh: &PolyMesh, positions: &[[f32; 3]], normals: 
     let object = mesh.name.clone();
     let mut progress = Progress::new(Track { object, vertex_count: mesh.positions.len(), frames: vec![0] });
     progress.accept(path, 0, positions)?;
-    Template::new(mesh, normals).write(path, positions, &mut String::new())
+    let named = |corner: usize| mesh.corners[corner].normal.filter(|_| !normals.is_empty());
+    Template::new(mesh, named).write(path, positions, normals, &mut String::new())
+}
+
+/// Writes materials as an MTL file.
+pub fn write_mtl(path: &Path, materials: &[Material]) -> Result<WrittenFile> {
+    let mut text = "# written by Kiln\n".to_owned();
+    for Material { name, base_color: [r, g, b, opacity], metallic, roughness, emissive, double_sided } in materials {
+        let [er, eg, eb] = emissive;
+        let _ = writeln!(text, "newmtl {}\nKd {r} {g} {b}\nd {opacity}\nKe {er} {eg} {eb}", one_line(name));
+        let _ = writeln!(text, "Pm {metallic}\nPr {roughness}");
+        if !double_sided {
+            let _ = writeln!(text, "{SINGLE_SIDED}");
+        }
+    }
+    let mut file = AtomicFile::create(path)?;
+    file.put(text.as_bytes())?;
+    file.commit()
 }
 
 /// Writes one OBJ file a frame.
 pub struct ObjWriter {
     template: Template,
+    /// The mesh and its smooth corners, where its source has normals.
+    shading: Option<(PolyMesh, NormalGroups)>,
     files: Vec<PathBuf>,
     progress: Progress,
     text: String,
@@ -138,8 +172,13 @@ impl ObjWriter {
             let message = format!("the mesh of \"{}\" has {have} vertices, its frames have {want}", track.object);
             return Err(CacheError::invalid(first, message));
         }
-        let (template, progress) = (Template::new(mesh, &[]), Progress::new(track));
-        Ok(ObjWriter { template, files, progress, text: String::new(), written: Vec::new() })
+        let shading = (!mesh.normals.is_empty()).then(|| (mesh.clone(), NormalGroups::build(mesh)));
+        let group = |corner: usize| {
+            let groups = &shading.as_ref()?.1;
+            mesh.corners[corner].normal.map(|_| groups.of_corner[corner])
+        };
+        let (template, progress) = (Template::new(mesh, group), Progress::new(track));
+        Ok(ObjWriter { template, shading, files, progress, text: String::new(), written: Vec::new() })
     }
 }
 
@@ -148,7 +187,9 @@ impl CacheWriter for ObjWriter {
         let next = self.files.get(self.written.len()).or(self.files.last());
         let path = next.map_or(Path::new(""), PathBuf::as_path);
         self.progress.accept(path, frame, positions)?;
-        self.written.push(self.template.write(path, positions, &mut self.text)?);
+        let shading = self.shading.as_ref();
+        let normals = shading.map(|(mesh, groups)| groups.normals(mesh, positions)).unwrap_or_default();
+        self.written.push(self.template.write(path, positions, &normals, &mut self.text)?);
         Ok(())
     }
 

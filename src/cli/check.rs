@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::SceneArgs;
-use super::load::{Loaded, load};
+use super::load::{Loaded, load, plan};
 use super::terminal::{counted, print, show_bytes};
 use crate::bake::Failure;
-use crate::model::ClothModel;
+use crate::bake::outputs::{Plan, cached_polygons, glb_jobs};
+use crate::model::Model;
 use crate::scene::{Format, Scene, Substeps};
 use crate::solver::substeps;
 
@@ -49,20 +50,38 @@ pub fn run(arguments: &CheckArgs) -> Result<(), Failure> {
     };
     let (first, last, written) = (scene.first_frame, scene.last_frame, scene.written_frames.len());
     text += &format!("frames: {first}-{last}, {written} written, pre-roll {}\n", scene.lead_in());
-    let (store, caches) = sizes(&scene, &model.cloths);
+    let plan = plan(&scene)?;
+    let files: Vec<_> = if scene.output.formats.contains(&Format::Glb) {
+        glb_jobs(&plan, &model, scene.fps)
+            .iter()
+            .flat_map(|(files, job)| {
+                let at_most = if job.glb.sparse { "at most " } else { "" };
+                let sizes = job.sizes(files).into_iter().map(move |bytes| format!("{at_most}{}", show_bytes(bytes)));
+                files.clone().into_iter().zip(sizes).collect::<Vec<_>>()
+            })
+            .collect()
+    } else {
+        Vec::new()
+    };
+    for (file, size) in files {
+        text += &format!("{file}: {size}\n");
+    }
+    let (store, caches) = sizes(&scene, &plan, &model);
     text += &format!("disk: about {} for the store and {} for the caches\n", show_bytes(store), show_bytes(caches));
     print(&text)
 }
 
 /// What the store and the caches will take, about.
-fn sizes(scene: &Scene, cloths: &[ClothModel]) -> (u64, u64) {
+fn sizes(scene: &Scene, plan: &Plan, model: &Model) -> (u64, u64) {
     let frames = scene.written_frames.len() as u64;
-    let vertices: u64 = cloths.iter().map(|cloth| cloth.surface.positions.len() as u64).sum();
-    let corners: u64 = cloths.iter().map(|cloth| cloth.surface.corners.len() as u64).sum();
+    let stored: u64 = model.cloths.iter().map(|cloth| cloth.surface.positions.len() as u64).sum();
+    let meshes = cached_polygons(plan, model);
+    let vertices: u64 = meshes.iter().map(|mesh| mesh.positions.len() as u64).sum();
+    let corners: u64 = meshes.iter().map(|mesh| mesh.corners.len() as u64).sum();
     let of_format = |format: &Format| match format {
-        Format::Pc2 | Format::Mdd => 12 * vertices,
-        Format::Obj => OBJ_VERTEX_BYTES * vertices + OBJ_CORNER_BYTES * corners,
+        Format::Pc2 | Format::Mdd => 12 * vertices * frames,
+        Format::Obj => (OBJ_VERTEX_BYTES * vertices + OBJ_CORNER_BYTES * corners) * frames,
+        Format::Glb => glb_jobs(plan, model, scene.fps).iter().flat_map(|(files, job)| job.sizes(files)).sum(),
     };
-    let caches: u64 = scene.output.formats.iter().map(of_format).sum();
-    (24 * vertices * frames, caches * frames)
+    (24 * stored * frames, scene.output.formats.iter().map(of_format).sum())
 }

@@ -19,7 +19,7 @@ use crate::scene::frames::parse_frames;
 pub struct ConvertArgs {
     /// Job folder of a bake
     job: PathBuf,
-    /// Formats to make: pc2, mdd, obj
+    /// Formats to make: pc2, mdd, obj, glb
     #[arg(long, value_name = "FORMAT", env = "KILN_TO", value_delimiter = ',', required = true, value_parser = format)]
     to: Vec<Format>,
     /// Frames to take, such as 1001-1100 or 1,5,10-20 [default: all that are stored]
@@ -61,7 +61,7 @@ pub fn run(arguments: &ConvertArgs) -> Result<(), Failure> {
         keep_whole_caches(&plan, &manifest, &formats, &frames)?;
     }
     uneven_frames(&formats, &frames).iter().for_each(|warning| log(warning));
-    let made = make_caches(job, &plan, &mut store, &formats, &frames, elsewhere.unwrap_or(job))?;
+    let made = make_caches(job, &plan, &mut store, &formats, &frames, elsewhere.unwrap_or(job), &mut log)?;
     for line in describe_caches(&made) {
         log(&line);
     }

@@ -44,10 +44,7 @@ pub fn load(path: Option<&Path>, arguments: &SceneArgs) -> Result<Loaded, Failur
         failure.problems.extend(more.unwrap_or_default());
         refuse(path, &failure.problems, failure.document.as_ref())
     })?;
-    let json = serde_json::to_value(&scene).map_err(|error| {
-        Failure::new(Exit::Unexpected, format!("the scene cannot be written down: {error}"), "please report it")
-    })?;
-    let plan = Plan::from_json(&json)?;
+    let plan = plan(&scene)?;
     problems.extend(plan.problem());
     let built = match model::build(&scene) {
         Ok((model, state, warnings)) => {
@@ -70,6 +67,14 @@ pub fn load(path: Option<&Path>, arguments: &SceneArgs) -> Result<Loaded, Failur
     }
 }
 
+/// Which files a scene will write.
+pub fn plan(scene: &Scene) -> Result<Plan, Failure> {
+    let json = serde_json::to_value(scene).map_err(|error| {
+        Failure::new(Exit::Unexpected, format!("the scene cannot be written down: {error}"), "please report it")
+    })?;
+    Plan::from_json(&json)
+}
+
 /// What is wrong with the meshes and pins of a refused scene, as far as its objects are not refused themselves.
 fn object_problems(mut scene: Scene, found: &[Problem]) -> Vec<Problem> {
     let is_in = |problem: &Problem, object: &KeyPath| match &problem.place {
@@ -81,7 +86,7 @@ fn object_problems(mut scene: Scene, found: &[Problem]) -> Vec<Problem> {
     for (number, cloth) in scene.cloths.iter_mut().enumerate() {
         let path = cloth_path(number);
         if found.iter().any(|problem| is_in(problem, &path)) {
-            (cloth.mesh, cloth.pins) = (harmless.clone(), Vec::new());
+            (cloth.mesh, cloth.pins, cloth.render_mesh) = (harmless.clone(), Vec::new(), None);
             refused.push(path);
         }
     }

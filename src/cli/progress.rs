@@ -7,9 +7,9 @@ use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value as Json, json};
 
-use super::terminal::progress_line;
+use super::terminal::{log, progress_line};
 use crate::bake::Exit;
-use crate::bake::progress::{Position, Progress, Silent};
+use crate::bake::progress::{Position, Progress};
 use crate::cache::frames_log::FrameRecord;
 use crate::scene::{Format, Scene};
 
@@ -35,7 +35,7 @@ pub fn listener(style: Style) -> Box<dyn Progress> {
         Style::Bar => Box::new(Bar::new()),
         Style::Auto | Style::Plain => Box::new(Plain { range: String::new() }),
         Style::Json => Box::new(JsonLines { start: Instant::now() }),
-        Style::None => Box::new(Silent),
+        Style::None => Box::new(Quiet),
     }
 }
 
@@ -44,12 +44,25 @@ fn worst_stretch(record: &FrameRecord) -> f64 {
     record.objects.iter().map(|object| object.max_stretch).fold(0.0, f64::max)
 }
 
+/// No progress, but the log goes on.
+struct Quiet;
+
+impl Progress for Quiet {
+    fn note(&mut self, text: &str) {
+        log(text);
+    }
+}
+
 struct Plain {
     /// As people write it.
     range: String,
 }
 
 impl Progress for Plain {
+    fn note(&mut self, text: &str) {
+        log(text);
+    }
+
     fn started(&mut self, scene: &Scene, _total: u64) {
         self.range = format!("{}-{}", scene.first_frame, scene.last_frame);
     }
@@ -83,6 +96,10 @@ impl JsonLines {
 }
 
 impl Progress for JsonLines {
+    fn note(&mut self, text: &str) {
+        log(text);
+    }
+
     fn started(&mut self, scene: &Scene, total: u64) {
         self.event(&json!({
             "event": "started",
@@ -146,6 +163,10 @@ impl Bar {
 }
 
 impl Progress for Bar {
+    fn note(&mut self, text: &str) {
+        self.bar.suspend(|| log(text));
+    }
+
     fn started(&mut self, _scene: &Scene, total: u64) {
         self.bar.set_length(total);
         self.bar.set_message("starting");

@@ -2,6 +2,7 @@
 
 pub mod choice;
 pub mod gltf;
+pub mod mtl;
 pub mod obj;
 
 use std::path::Path;
@@ -26,6 +27,14 @@ pub struct InputFile {
     pub bytes: u64,
     /// XXH3-128 of its content, in hexadecimal.
     pub xxh3: String,
+}
+
+impl InputFile {
+    /// The fingerprint of a file's content.
+    pub fn new(typed: &str, bytes: &[u8]) -> Self {
+        let xxh3 = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(bytes));
+        InputFile { typed: typed.to_owned(), bytes: bytes.len() as u64, xxh3 }
+    }
 }
 
 /// A mesh in world coordinates, and the files it came from.
@@ -87,11 +96,12 @@ enum FileError {
 
 fn read_file(typed: &str, path: &Path, object: Option<&str>) -> Result<Asset, FileError> {
     let bytes = read_bytes(path).map_err(FileError::Unusable)?;
-    let xxh3 = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&bytes));
-    let mut inputs = vec![InputFile { typed: typed.to_owned(), bytes: bytes.len() as u64, xxh3 }];
+    let mut inputs = vec![InputFile::new(typed, &bytes)];
     if !is_gltf(path) {
         let file = obj::parse(path, &bytes).map_err(FileError::Unusable)?;
-        return Ok(Asset::still(file.select(object).map_err(FileError::Choice)?, inputs));
+        let mut mesh = file.select(object).map_err(FileError::Choice)?;
+        inputs.extend(mtl::read_libraries(&mut mesh, path.parent().unwrap_or(Path::new(""))));
+        return Ok(Asset::still(mesh, inputs));
     }
     let file = gltf::parse(path, &bytes).map_err(FileError::Unusable)?;
     let selection = file.select(object).map_err(FileError::Choice)?;

@@ -6,6 +6,7 @@ pub mod closest;
 pub mod generate;
 pub mod keys;
 pub mod measures;
+pub mod normals;
 pub mod rig;
 pub mod simulation_mesh;
 pub mod surface;

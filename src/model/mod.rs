@@ -29,6 +29,8 @@ pub struct Model {
     pub cloths: Vec<ClothModel>,
     /// Colliders in the order of the scene.
     pub colliders: Vec<ColliderModel>,
+    /// For each cloth the mesh that follows it into the caches, in the world at rest.
+    pub render_meshes: Vec<Option<PolyMesh>>,
     /// The files it was built from, each once.
     pub inputs: Vec<InputFile>,
 }
@@ -62,7 +64,7 @@ impl Moment {
 /// Read the meshes and build the model and its first state. Warnings come with success; all errors are found in one run.
 pub fn build(scene: &Scene) -> Result<(Model, State, Vec<Problem>), Vec<Problem>> {
     let mut problems = Vec::new();
-    let mut model = Model { cloths: Vec::new(), colliders: Vec::new(), inputs: Vec::new() };
+    let mut model = Model { cloths: Vec::new(), colliders: Vec::new(), render_meshes: Vec::new(), inputs: Vec::new() };
     // Pins follow colliders, so those come first; what is wrong with them is told last, as they stand in the file.
     let mut collider_problems = Vec::new();
     let mut collider_inputs = Vec::new();
@@ -104,6 +106,18 @@ pub fn build(scene: &Scene) -> Result<(Model, State, Vec<Problem>), Vec<Problem>
             }
             Err(problem) => problems.push(problem),
         }
+    }
+    for (number, cloth) in scene.cloths.iter().enumerate() {
+        let place = cloth_path(number).key("render_mesh");
+        let asset = cloth.render_mesh.as_ref().map(|render| import::read(&render.mesh, &render.placement, &place));
+        let asset = asset.transpose().unwrap_or_else(|problem| {
+            problems.push(problem);
+            None
+        });
+        model.render_meshes.push(asset.map(|asset| {
+            remember(&mut model.inputs, asset.inputs);
+            asset.mesh
+        }));
     }
     problems.extend(collider_problems);
     remember(&mut model.inputs, collider_inputs);

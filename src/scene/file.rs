@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Format, Space, Unit, UpAxis};
+use super::{Format, Glb, RenderWrite, Space, Unit, UpAxis};
 use crate::math::curve::Interpolation;
 
 /// A cloth scene for Kiln.
@@ -278,6 +278,41 @@ pub struct ClothEntry {
     /// Vertices that are held in place or led by a motion.
     #[serde(default)]
     pub pins: Vec<PinEntry>,
+    /// A finer mesh that follows the cloth into the caches: the path of an OBJ file (relative to the scene file), or
+    /// { mesh = "dense.obj", write = "beside" }.
+    pub render_mesh: Option<RenderMeshText>,
+}
+
+/// A finer mesh that follows the cloth: a path, or a table with a mesh and how it is read and written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum RenderMeshText {
+    /// Path of an OBJ file, relative to the scene file.
+    Path(String),
+    /// A mesh and how it is read and written.
+    Entry(RenderMeshEntry),
+}
+
+/// A finer mesh that follows the cloth, in the cloth's own place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RenderMeshEntry {
+    /// Path of an OBJ file (relative to the scene file), or a made mesh such as
+    /// { sheet = { vertices = [401, 401], size = [4.0, 4.0] } }.
+    pub mesh: MeshText,
+    /// Which object or group of the mesh file; may be left out if the file has at most one object.
+    pub object: Option<String>,
+    /// Unit of the mesh file; without it, that of the cloth's mesh.
+    pub unit: Option<Unit>,
+    /// Extra factor on the size of the mesh; without it, the cloth's.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub scale: Option<f64>,
+    /// Which axis of the mesh file points up; without it, as in the cloth's mesh.
+    pub up: Option<UpAxis>,
+    /// "instead" (default): caches hold the render mesh under the cloth's name. "beside": both are written, the render mesh
+    /// under the cloth's name and _render.
+    #[serde(default)]
+    pub write: RenderWrite,
 }
 
 fn default_scale() -> f64 {
@@ -470,17 +505,19 @@ fn default_friction() -> Keyable<f64> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OutputSection {
-    /// Caches to make: any of "pc2", "mdd", "obj".
+    /// Caches to make: any of "pc2", "mdd", "obj", "glb".
     pub formats: Vec<Format>,
-    /// Unit of the written coordinates: "m", "cm", "mm", "in" or "ft".
+    /// Unit of the written coordinates: "m", "cm", "mm", "in" or "ft"; GLB is always in metres.
     pub unit: Unit,
-    /// Up axis of the written coordinates: "y" or "z".
+    /// Up axis of the written coordinates: "y" or "z"; GLB is always Y up.
     pub up: UpAxis,
     /// File name without extension. {object}, {scene} and a frame token (####, %04d, $F4 or {frame:04}) are filled in;
-    /// formats with one file for all frames leave the frame out.
+    /// formats with one file for all frames leave the frame out, GLB only has it beyond 240 frames.
     pub pattern: String,
     /// "world", or "local" for coordinates before the cloth's own transform.
     pub space: Space,
+    /// How GLB files are written: { mode = "morph", quantize = false, sparse = false }.
+    pub glb: Glb,
 }
 
 impl Default for OutputSection {
@@ -491,6 +528,7 @@ impl Default for OutputSection {
             up: UpAxis::default(),
             pattern: "{object}.####".to_owned(),
             space: Space::default(),
+            glb: Glb::default(),
         }
     }
 }

@@ -23,5 +23,6 @@ pub mod suggest;
 mod tree;
 mod validate;
 
+pub use objects::render_name;
 pub use read::{Failure, Resolved, cloth_path, collider_path, read, read_text, schema};
 pub use scene::*;

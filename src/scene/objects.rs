@@ -2,12 +2,13 @@
 
 use super::file::{
     AnimationEntry, AnimationText, ClothEntry, ColliderEntry, FollowText, MeshText, MovingTransform, PinEntry,
-    SceneFile, ShapeName,
+    RenderMeshEntry, RenderMeshText, SceneFile, ShapeName,
 };
 use super::problem::{KeyPath, Place, Problem};
 use super::resolve::Resolver;
 use super::{
-    Animation, Cloth, Collider, Fabric, Follow, MeshSource, Pin, PinSelection, Placement, Shape, Unit, UpAxis,
+    Animation, Cloth, Collider, Fabric, Follow, MeshSource, Pin, PinSelection, Placement, RenderMesh, RenderWrite,
+    Shape, Unit, UpAxis,
 };
 use super::{fabric, mesh_file, suggest};
 use crate::math::Vec3;
@@ -29,12 +30,21 @@ impl Resolver<'_> {
     }
 
     pub(super) fn unique_names(&mut self, file: &SceneFile) {
-        let cloths = file.cloth.iter().enumerate().map(|(index, cloth)| (KeyPath::cloth(index), &cloth.name));
-        let colliders = file.collider.iter().enumerate().map(|(index, entry)| (KeyPath::collider(index), &entry.name));
+        let named = |owner: KeyPath, name: &str| (owner.key("name"), owner, name.to_owned());
+        let cloths = file.cloth.iter().enumerate().map(|(index, cloth)| named(KeyPath::cloth(index), &cloth.name));
+        let colliders =
+            file.collider.iter().enumerate().map(|(index, entry)| named(KeyPath::collider(index), &entry.name));
+        let renders = file.cloth.iter().enumerate().filter_map(|(index, cloth)| match &cloth.render_mesh {
+            Some(RenderMeshText::Entry(entry)) if entry.write == RenderWrite::Beside => {
+                let owner = KeyPath::cloth(index).key("render_mesh");
+                Some((owner.clone(), owner, render_name(&cloth.name)))
+            }
+            _ => None,
+        });
         let mut seen = std::collections::HashMap::new();
-        for (path, name) in cloths.chain(colliders) {
-            let place = Place::Scene(path.key("name"));
-            match seen.insert(name.to_lowercase(), (path, name)) {
+        for (place, owner, name) in cloths.chain(colliders).chain(renders) {
+            let place = Place::Scene(place);
+            match seen.insert(name.to_lowercase(), (owner, name.clone())) {
                 Some((other, first)) if first == name => {
                     let message = format!("`{name}` is the name of `{other}` already");
                     self.problems.push(Problem::error(place, message).help("give every object its own name"));
@@ -72,7 +82,37 @@ impl Resolver<'_> {
                 .enumerate()
                 .map(|(index, pin)| self.pin(pin, colliders, &pins_path.index(index)))
                 .collect(),
+            render_mesh: entry.render_mesh.as_ref().map(|typed| self.render_mesh(typed, entry, path)),
         }
+    }
+
+    /// What is not said about a render mesh is as with the cloth's own mesh, whose file it likely shares.
+    fn render_mesh(&mut self, typed: &RenderMeshText, cloth: &ClothEntry, path: &KeyPath) -> RenderMesh {
+        let plain = |mesh| RenderMeshEntry {
+            mesh,
+            object: None,
+            unit: None,
+            scale: None,
+            up: None,
+            write: RenderWrite::default(),
+        };
+        let path = path.key("render_mesh");
+        let (entry, mesh) = match typed {
+            RenderMeshText::Path(typed) => (plain(MeshText::Path(typed.clone())), self.mesh_file(typed, None, &path)),
+            RenderMeshText::Entry(entry) => {
+                (entry.clone(), self.mesh(&entry.mesh, &entry.object, entry.unit, entry.up, &path))
+            }
+        };
+        // A made mesh is in metres and Y up whatever the cloth's file is.
+        let is_file = matches!(mesh, MeshSource::File { .. });
+        let unit = entry.unit.or(cloth.unit.filter(|_| is_file)).unwrap_or_default();
+        let placement = Placement {
+            up: entry.up.or(cloth.up.filter(|_| is_file)).unwrap_or_default(),
+            scale: unit.metres() * entry.scale.unwrap_or(cloth.scale),
+            rotate: cloth.transform.rotate.into(),
+            translate: cloth.transform.translate.into(),
+        };
+        RenderMesh { mesh, placement, write: entry.write }
     }
 
     fn fabric(&mut self, entry: &ClothEntry, path: &KeyPath) -> Fabric {
@@ -337,6 +377,11 @@ impl Resolver<'_> {
             }
         }
     }
+}
+
+/// What a render mesh is called that is written beside its cloth.
+pub fn render_name(cloth: &str) -> String {
+    format!("{cloth}_render")
 }
 
 /// Why a name cannot be a file name on some system.

@@ -6,7 +6,7 @@ use super::file::{FpsText, FramesText, Keyable, OutputSection, SceneFile, Subste
 use super::frames::{FrameList, parse_frames};
 use super::pattern::Pattern;
 use super::problem::{KeyPath, Place, Problem};
-use super::{Format, FrameRate, Gates, Output, Scene, Substeps, Wind};
+use super::{Format, FrameRate, Gates, GlbMode, Output, Scene, Substeps, Wind};
 use crate::math::Vec3;
 use crate::math::curve::{Blend, Curve, Interpolation};
 
@@ -113,6 +113,11 @@ impl Resolver<'_> {
         let mut formats = section.formats.clone();
         formats.sort();
         formats.dedup();
+        let typed = section.glb;
+        if typed.mode == GlbMode::Stream && (typed.quantize || typed.sparse) {
+            let message = "`quantize` and `sparse` are about morph targets, and mode \"stream\" has none";
+            self.error_with_help(&path.key("glb"), message, "leave them out, or use mode = \"morph\"");
+        }
         let path = path.key("pattern");
         match Pattern::parse(&section.pattern) {
             Err(message) => {
@@ -136,6 +141,7 @@ impl Resolver<'_> {
             up: section.up,
             pattern: section.pattern.replace('\\', "/"),
             space: section.space,
+            glb: section.glb,
         }
     }
 

@@ -228,6 +228,30 @@ pub struct Cloth {
     pub fabric: Fabric,
     /// Held vertices.
     pub pins: Vec<Pin>,
+    /// The mesh that is written in place of the simulated one, or beside it.
+    pub render_mesh: Option<RenderMesh>,
+}
+
+/// A mesh that follows a cloth without taking part in the simulation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RenderMesh {
+    /// Where it comes from.
+    pub mesh: MeshSource,
+    /// From file to world.
+    pub placement: Placement,
+    /// In place of the simulated mesh, or beside it.
+    pub write: RenderWrite,
+}
+
+/// What becomes of the simulated mesh where there is a render mesh.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RenderWrite {
+    /// Caches under the cloth's name hold the render mesh; the simulated one is only in the store.
+    #[default]
+    Instead,
+    /// Both are written, the render mesh under the cloth's name and `_render`.
+    Beside,
 }
 
 /// How an animation of a mesh file is played.
@@ -324,11 +348,13 @@ pub enum Format {
     Mdd,
     /// One OBJ file a frame.
     Obj,
+    /// Binary glTF (Blender, browsers, engines): one file for every 240 frames.
+    Glb,
 }
 
 impl Format {
     /// All of them, in the order of the documentation.
-    pub const ALL: [Format; 3] = [Format::Pc2, Format::Mdd, Format::Obj];
+    pub const ALL: [Format; 4] = [Format::Pc2, Format::Mdd, Format::Obj, Format::Glb];
 
     /// Its name in scene files, and its file name extension.
     pub fn name(self) -> &'static str {
@@ -336,6 +362,7 @@ impl Format {
             Format::Pc2 => "pc2",
             Format::Mdd => "mdd",
             Format::Obj => "obj",
+            Format::Glb => "glb",
         }
     }
 }
@@ -351,6 +378,30 @@ pub enum Space {
     Local,
 }
 
+/// How a GLB holds motion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum GlbMode {
+    /// One morph target a frame: every viewer plays it.
+    #[default]
+    Morph,
+    /// The first frame as GLB and all frames as raw numbers in a second file, for programs that play long shots.
+    Stream,
+}
+
+/// How GLB files are written. Also what is typed in a scene file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Glb {
+    /// "morph": one morph target a frame, at most 240 frames a file. "stream": the first frame as GLB and all frames as
+    /// raw numbers in a file beside it.
+    pub mode: GlbMode,
+    /// Positions as 16-bit whole numbers: files are a third smaller and a little less exact.
+    pub quantize: bool,
+    /// Only vertices that moved since the file's first frame: smaller where much of the cloth is at rest.
+    pub sparse: bool,
+}
+
 /// What is written, and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Output {
@@ -364,6 +415,9 @@ pub struct Output {
     pub pattern: String,
     /// World or local.
     pub space: Space,
+    /// How GLB files are written.
+    #[serde(default)]
+    pub glb: Glb,
 }
 
 /// Limits that decide between exit codes 0 and 5.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use kiln::cache::convert::{Coordinates, Target, convert};
+use kiln::cache::convert::{Coordinates, convert};
 use kiln::cache::names;
 use kiln::cache::obj::write_obj;
 use kiln::cache::store::{StoreReader, StoredFrame};
@@ -18,9 +18,14 @@ pub fn python() -> PathBuf {
     if let Some(python) = std::env::var_os("KILN_TEST_PYTHON") {
         return python.into();
     }
+    clients().join("bpy-5.0.1/bin/python")
+}
+
+/// Where `tests/run` puts what it fetches.
+pub fn clients() -> PathBuf {
     let home_cache = || std::env::home_dir().map(|home| home.join(".cache"));
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home_cache).unwrap_or_default();
-    cache.join("kiln-tests/bpy-5.0.1/bin/python")
+    cache.join("kiln-tests")
 }
 
 #[test]
@@ -31,9 +36,9 @@ fn blender_plays_pc2_and_mdd_on_the_rest_mesh() {
     let mut reader = crate::convert::waving_store(folder.path(), &mesh, frames.iter().copied());
     let output = crate::convert::output(Unit::Metre, UpAxis::Z, Space::World);
     let coordinates = Coordinates::new(&output, &crate::convert::placement());
-    let targets = [Format::Pc2, Format::Mdd].map(|format| Target { object: "flag", mesh: &mesh, format, coordinates });
+    let targets = [Format::Pc2, Format::Mdd].map(|format| crate::convert::target(&mesh, format, coordinates));
     let file_name = |object: &str, format: Format, _| format!("{object}.{}", format.name());
-    convert(&mut reader, &targets, &frames, folder.path(), &file_name).unwrap();
+    convert(&mut reader, &targets, &frames, folder.path(), &file_name, &mut |_| {}).unwrap();
 
     let rest: Vec<[f32; 3]> =
         mesh.positions.iter().map(|p| coordinates.apply([p.x as f32, p.y as f32, p.z as f32])).collect();

@@ -3,6 +3,7 @@
 
 mod blender;
 mod convert;
+mod glb;
 mod job_files;
 mod obj;
 mod point_caches;
