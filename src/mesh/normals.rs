@@ -47,7 +47,9 @@ impl NormalGroups {
             add_face(&points, |corner, weighted| sums[self.of_corner[first + corner] as usize] += weighted);
         }
         let unit = |sum: &Vec3| sum.try_normalize(f64::MIN_POSITIVE).unwrap_or_else(Vec3::y);
-        sums.iter().map(|sum| unit(sum).map(|x| x as f32).into()).collect()
+        // What f32 cannot see beside 1 is zero, and not a long number in a text file.
+        let round = |x: f64| if x.abs() < f64::from(f32::EPSILON) / 2.0 { 0.0 } else { x as f32 };
+        sums.iter().map(|sum| unit(sum).map(round).into()).collect()
     }
 }
 

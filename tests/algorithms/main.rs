@@ -17,6 +17,8 @@ mod measures;
 mod motion;
 mod noise;
 mod nonconforming;
+mod normals;
+mod render_mesh;
 mod resting;
 mod rows;
 mod signed_distance;

@@ -103,7 +103,9 @@ fn the_rest_mesh_keeps_libraries_smoothing_and_normals() {
     assert_eq!(lines("job/rest/sheet.obj", &["s ", "f "]), faces);
     assert_eq!(lines("job/rest/sheet.obj", &["mtllib"]), libraries);
     assert_eq!(lines("job/sheet.0002.obj", &["mtllib"]), libraries);
-    assert_eq!(lines("job/sheet.0002.obj", &["s ", "f ", "vn"]), ["s 1", "f 1/1 2/1 3/1", "s off", "f 2 4 3"]);
+    // New normals for every frame: one for each vertex, because no vertex has two in the file.
+    assert_eq!(lines("job/sheet.0002.obj", &["s ", "f "]), ["s 1", "f 1/1/1 2/1/2 3/1/3", "s off", "f 2//2 4//4 3//3"]);
+    assert_eq!(lines("job/sheet.0002.obj", &["vn"]), ["vn 0 0 -1"; 4]);
     let normals = |place: &Place| -> Vec<f32> {
         let text = String::from_utf8(place.read("job/rest/sheet.obj")).unwrap();
         let numbers = text.lines().filter_map(|line| line.strip_prefix("vn ")).flat_map(|line| line.split(' '));

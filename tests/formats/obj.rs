@@ -5,6 +5,7 @@ use std::path::Path;
 
 use kiln::cache::obj::{ObjWriter, write_obj};
 use kiln::cache::writers::{CacheWriter, Track};
+use kiln::math::Vec3;
 use kiln::mesh::surface::{Group, PolyMesh};
 
 /// The vertices of a file, in its order.
@@ -91,4 +92,30 @@ fn a_mesh_without_faces_is_no_trouble() {
     let path = folder.path().join("empty.obj");
     write_obj(&path, &PolyMesh::default(), &[], &[]).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "# written by Kiln\n");
+}
+
+#[test]
+fn a_sequence_of_a_mesh_with_normals_has_new_ones_with_the_same_hard_edges() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut mesh = crate::grid(3, 2);
+    mesh.normals = vec![Vec3::y(), Vec3::new(0.1, 1.0, 0.0)];
+    mesh.corners.iter_mut().enumerate().for_each(|(corner, c)| c.normal = Some(u32::from(corner >= 4)));
+    let track = Track { object: "flag".into(), vertex_count: 6, frames: vec![1] };
+    let file = folder.path().join("flag.obj");
+    let mut writer = Box::new(ObjWriter::create(vec![file.clone()], &mesh, track).unwrap());
+    // A roof: the left quad rises at 45 degrees, the right one falls.
+    let roof: Vec<[f32; 3]> =
+        mesh.positions.iter().map(|p| [p.x as f32, 0.1 - (p.x as f32 - 0.1).abs(), p.z as f32]).collect();
+    writer.frame(1, &roof).unwrap();
+    writer.finish().unwrap();
+    let (models, _) = tobj::load_obj(&file, &tobj::LoadOptions::default()).unwrap();
+    let half = 0.5_f32.sqrt();
+    let of_model = |mesh: &tobj::Mesh| -> Vec<[f32; 3]> {
+        mesh.normal_indices.iter().map(|&i| mesh.normals.as_chunks::<3>().0[i as usize]).collect()
+    };
+    let normals: Vec<[f32; 3]> = models.iter().flat_map(|model| of_model(&model.mesh)).collect();
+    assert_eq!(normals.len(), 8);
+    for ([nx, ny, nz], x) in normals.into_iter().zip([-half, -half, -half, -half, half, half, half, half]) {
+        assert!((nx - x).abs() < 1e-6 && (ny - half).abs() < 1e-6 && nz.abs() < 1e-6, "{nx} {ny} {nz}");
+    }
 }

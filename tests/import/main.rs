@@ -9,6 +9,7 @@ mod sample;
 use std::io::Cursor;
 use std::path::Path;
 
+use kiln::import::mtl;
 use kiln::import::obj::{ObjFile, parse};
 use kiln::mesh::simulation_mesh::SimulationMesh;
 use kiln::mesh::surface::{Corner, PolyMesh};
@@ -341,4 +342,25 @@ fn damaged_files_never_stop_the_program() {
         good += usize::from(use_up(&bytes));
     }
     assert!((300..2900).contains(&good), "{good} of 3000 damaged files were read: the damage is too mild or too hard");
+}
+
+#[test]
+fn materials_come_back_from_mtl() {
+    let text = "# made by hand\nKd 1 1 1\nnewmtl red\nKd 0.5 0.25 0\nKe 2 0 0\nTr 0.25\nPm 0.5\nPr 7\nKd nonsense\n\
+                newmtl  blue one \nKd 0.5\nmap_Kd blue.png\n# kiln: single-sided\n";
+    let materials = mtl::parse(text);
+    assert_eq!(materials.len(), 2);
+    let red = &materials[0];
+    assert_eq!((red.base_color, red.emissive), ([0.5, 0.25, 0.0, 0.75], [2.0, 0.0, 0.0]));
+    assert_eq!((red.metallic, red.roughness, red.double_sided), (0.5, 1.0, true));
+    let blue = &materials[1];
+    assert_eq!((blue.name.as_str(), blue.base_color, blue.double_sided), ("blue one", [0.5, 0.5, 0.5, 1.0], false));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("both.mtl");
+    kiln::cache::obj::write_mtl(&path, &materials).unwrap();
+    assert_eq!(mtl::parse(&std::fs::read_to_string(&path).unwrap()), materials);
+
+    let mut mesh = PolyMesh { material_libraries: vec!["both.mtl absent.mtl".into()], ..PolyMesh::default() };
+    let inputs = mtl::read_libraries(&mut mesh, folder.path());
+    assert_eq!((mesh.material_definitions, inputs.len()), (materials, 1));
 }

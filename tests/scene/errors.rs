@@ -47,7 +47,7 @@ fn each_mistake_is_named() {
         ("[winds]", "7:2 unknown key `winds`", "did you mean `wind`?"),
         (
             "[output]\nformats = [\"pc3\"]",
-            "8:12 expected one of `pc2`, `mdd`, `obj`, found `pc3`",
+            "8:12 expected one of `pc2`, `mdd`, `obj`, `glb`, found `pc3`",
             "did you mean `pc2`?",
         ),
         ("[collider]", "7:1 expected an array, found a table", "one [[collider]] each"),
