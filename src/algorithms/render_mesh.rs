@@ -8,6 +8,10 @@
 //! does not matter there. In motion `n` is made a unit vector: else the distance would shrink in the middle of a triangle
 //! whose corners lean apart.
 //!
+//! Triangles are flat, and a fine mesh would show it. So distances are measured from a rounded surface: at `q` it stands above
+//! the triangle by `½ Σ bᵢ ((pᵢ - q)·nᵢ)(nᵢ·n)` (after Boubekeur and Alexa, Phong tessellation, 2008; with ½ a circle is met to
+//! second order). It passes through the vertices, has no jumps at edges either, and drops out at rest and under rigid motion.
+//!
 //! A vertex that no normal reaches (beyond a border, in a sharp fold) keeps its offset from the nearest point in a frame made of
 //! the normal there and the triangle's first edge: exact at rest and under rigid motion, and the distance stays.
 
@@ -37,12 +41,13 @@ pub struct Surface {
     normals: Vec<Vec3>,
 }
 
-/// A point of the surface and an upright frame there.
-struct Frame {
+/// A point of the surface.
+struct Foot {
     origin: Vec3,
-    tangent: Vec3,
-    side: Vec3,
+    /// Unit length.
     normal: Vec3,
+    /// How far the rounded surface is above the triangle, along the normal [m].
+    rise: f64,
 }
 
 impl Surface {
@@ -68,21 +73,27 @@ impl Surface {
         [a, b - a, c - a]
     }
 
-    /// Unit normal at a point of a triangle.
-    fn normal(&self, triangle: u32, [u, v]: [f64; 2], edges: &[Vec3; 3]) -> Vec3 {
-        let [n0, n1, n2] = self.triangles[triangle as usize].map(|v| self.normals[v as usize]);
-        let normal = n0 * (1.0 - u - v) + n1 * u + n2 * v;
-        let flat = || edges[1].cross(&edges[2]).try_normalize(f64::MIN_POSITIVE).unwrap_or_else(Vec3::y);
-        normal.try_normalize(SHORTEST_NORMAL).unwrap_or_else(flat)
+    fn foot(&self, triangle: u32, [u, v]: [f64; 2]) -> Foot {
+        let corners = self.corners(triangle);
+        let normals = self.triangles[triangle as usize].map(|v| self.normals[v as usize]);
+        let weights = [1.0 - u - v, u, v];
+        let sum = |vectors: &[Vec3; 3]| vectors[0] * weights[0] + vectors[1] * weights[1] + vectors[2] * weights[2];
+        let origin = corners[0] + (corners[1] - corners[0]) * u + (corners[2] - corners[0]) * v;
+        let flat = || {
+            let across = (corners[1] - corners[0]).cross(&(corners[2] - corners[0]));
+            across.try_normalize(f64::MIN_POSITIVE).unwrap_or_else(Vec3::y)
+        };
+        let normal = sum(&normals).try_normalize(SHORTEST_NORMAL).unwrap_or_else(flat);
+        let above = |k: usize| weights[k] * (corners[k] - origin).dot(&normals[k]) * normals[k].dot(&normal);
+        Foot { origin, normal, rise: 0.5 * (above(0) + above(1) + above(2)) }
     }
 
-    fn frame(&self, triangle: u32, weights: [f64; 2]) -> Frame {
-        let edges = self.edges(triangle);
-        let normal = self.normal(triangle, weights, &edges);
+    /// The two directions across a normal, by the triangle's first edge.
+    fn across(&self, triangle: u32, normal: Vec3) -> [Vec3; 2] {
+        let [_, e1, e2] = self.edges(triangle);
         let across = |edge: Vec3| (edge - normal * edge.dot(&normal)).try_normalize(f64::MIN_POSITIVE);
-        let tangent = across(edges[1]).or_else(|| across(edges[2])).unwrap_or_else(Vec3::x);
-        let origin = edges[0] + edges[1] * weights[0] + edges[2] * weights[1];
-        Frame { origin, tangent, side: normal.cross(&tangent), normal }
+        let tangent = across(e1).or_else(|| across(e2)).unwrap_or_else(Vec3::x);
+        [tangent, normal.cross(&tangent)]
     }
 }
 
@@ -92,7 +103,7 @@ pub struct Bound {
     triangle: u32,
     /// Barycentric coordinates of the second and third corner.
     weights: [f64; 2],
-    /// Along tangent, side and normal; only along the normal if one reaches the vertex [m].
+    /// Along tangent, side and normal, from the rounded surface; only along the normal if one reaches the vertex [m].
     offset: [f64; 3],
     /// Whether no normal of the surface reaches the vertex.
     pub is_outside: bool,
@@ -104,13 +115,13 @@ impl Bound {
     /// Where the vertex is when the surface is there.
     pub fn place(&self, surface: &Surface) -> Vec3 {
         let [along, aside, above] = self.offset;
+        let Foot { origin, normal, rise } = surface.foot(self.triangle, self.weights);
+        let ahead = origin + normal * (above + rise);
         if !self.is_outside {
-            let edges = surface.edges(self.triangle);
-            let origin = edges[0] + edges[1] * self.weights[0] + edges[2] * self.weights[1];
-            return origin + surface.normal(self.triangle, self.weights, &edges) * above;
+            return ahead;
         }
-        let frame = surface.frame(self.triangle, self.weights);
-        frame.origin + frame.tangent * along + frame.side * aside + frame.normal * above
+        let [tangent, side] = surface.across(self.triangle, normal);
+        ahead + tangent * along + side * aside
     }
 }
 
@@ -154,7 +165,7 @@ impl<'a> Binder<'a> {
                 && best.as_ref().is_none_or(|(least, bound)| (above.abs(), triangle) < (*least, bound.triangle))
             {
                 reach = above.abs();
-                let offset = [0.0, 0.0, above];
+                let offset = [0.0, 0.0, above - self.surface.foot(triangle, weights).rise];
                 best = Some((reach, Bound { triangle, weights, offset, is_outside: false, distance }));
             }
             reach * reach
@@ -206,9 +217,10 @@ impl<'a> Binder<'a> {
         } else {
             [0.0; 2]
         };
-        let frame = self.surface.frame(triangle, weights);
-        let away = p - frame.origin;
-        let offset = [away.dot(&frame.tangent), away.dot(&frame.side), away.dot(&frame.normal)];
+        let Foot { origin, normal, rise } = self.surface.foot(triangle, weights);
+        let [tangent, side] = self.surface.across(triangle, normal);
+        let away = p - origin;
+        let offset = [away.dot(&tangent), away.dot(&side), away.dot(&normal) - rise];
         Bound { triangle, weights, offset, is_outside: true, distance }
     }
 }

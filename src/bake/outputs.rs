@@ -175,7 +175,7 @@ pub fn uneven_frames(formats: &[Format], frames: &[i64]) -> Option<String> {
     is_lost.then(|| {
         format!(
             "warning: the written frames are irregular, and programs play {} as if there were no gaps; write frames \
-             with one step, or obj files",
+             with one step, or obj or glb files",
             names.join(" and ")
         )
     })

@@ -13,7 +13,8 @@
 //!
 //! `quantize`: positions and differences as 16-bit steps (KHR_mesh_quantization), undone by the node's translation and scale;
 //! a frame is off by half a step at most, because differences are taken between rounded positions. `sparse`: a target only
-//! lists vertices that moved, unless listing all of them is smaller.
+//! lists vertices that moved, unless listing all of them is smaller. `normals`: targets have normals too. Without them a viewer
+//! shades every frame like the first one: a sheet that starts flat keeps a flat sheet's shading while it falls into folds.
 //!
 //! Mode `stream`, for shots of any length: `<name>.glb` is the first frame alone, `<name>.frames.bin` every frame as
 //! little-endian f32 x, y, z in the vertex order of the GLB, ready for a vertex buffer. The mesh's extras describe it:
@@ -45,6 +46,9 @@ pub const MAX_FRAMES: usize = 240;
 const FRAMING: u64 = 12 + 8 + 8;
 /// Largest 16-bit step in use; a little less than there is, for what rounding adds.
 const LARGEST_STEP: f64 = 32_760.0;
+
+/// Bytes from one vector of 16-bit steps to the next.
+const WHOLE_STRIDE: usize = 8;
 
 const FLOAT: u32 = 5126;
 const SHORT: u32 = 5122;
@@ -146,6 +150,12 @@ impl GlbMesh {
     fn gather(&self, positions: &[[f32; 3]], gathered: &mut Vec<[f32; 3]>) {
         gathered.clear();
         gathered.extend(self.position.iter().map(|&position| positions[position as usize]));
+    }
+
+    /// A unit normal for each vertex, where the mesh is at these positions.
+    fn normals(&self, positions: &[[f32; 3]]) -> Vec<[f32; 3]> {
+        let normals = self.groups.normals(&self.mesh, positions);
+        self.group.iter().map(|&group| normals[group as usize]).collect()
     }
 
     /// 16 bits where they do: all ones is not an index.
@@ -269,12 +279,21 @@ impl Bounds {
     }
 }
 
-/// A morph target that is in the file.
+/// Vectors that are in the file, one a vertex.
 #[derive(Clone, Copy, Debug)]
 struct Stored {
     bounds: Bounds,
     /// How many vertices are listed; all of them without a list.
     listed: Option<usize>,
+    /// Whether they are 16-bit steps.
+    whole: bool,
+}
+
+/// A morph target that is in the file.
+#[derive(Clone, Copy, Debug)]
+struct Target {
+    positions: Stored,
+    normals: Option<Stored>,
 }
 
 /// One file: what is in it, and where.
@@ -298,28 +317,23 @@ impl Layout<'_> {
         self.frames.len().saturating_sub(1)
     }
 
-    /// Bytes of a position among all of them; whole numbers are padded to four bytes.
-    fn stride(&self) -> usize {
-        if self.glb.quantize { 8 } else { 12 }
+    /// Bytes of all vectors; whole numbers are padded to four bytes.
+    fn dense_bytes(&self, whole: bool) -> usize {
+        (if whole { WHOLE_STRIDE } else { 12 }) * self.mesh.vertex_count()
     }
 
-    fn dense_bytes(&self) -> usize {
-        self.stride() * self.mesh.vertex_count()
-    }
-
-    /// Bytes of a list of vertices: their numbers, then their positions.
-    fn listed_bytes(&self, count: usize) -> [usize; 2] {
-        let value = if self.glb.quantize { 6 } else { 12 };
+    /// Bytes of a list of vertices: their numbers, then their vectors.
+    fn listed_bytes(&self, count: usize, whole: bool) -> [usize; 2] {
+        let value = if whole { 6 } else { 12 };
         [aligned(count * self.mesh.index_type().1), aligned(count * value)]
     }
 
     /// The JSON, and the length of the binary chunk that it describes.
-    fn document(&self, base: &Bounds, targets: &[Stored]) -> (Vec<u8>, usize) {
+    fn document(&self, base: &Bounds, targets: &[Target]) -> (Vec<u8>, usize) {
         let Layout { mesh, frames, fps, grid, .. } = self;
         let mut buffer = Buffer::default();
         let vertex_count = mesh.vertex_count();
         let (index_type, index_bytes) = mesh.index_type();
-        let position_type = if grid.is_some() { SHORT } else { FLOAT };
         let primitives: Vec<_> = mesh
             .parts
             .iter()
@@ -352,19 +366,20 @@ impl Layout<'_> {
                 "samplers": [{ "input": times, "interpolation": "LINEAR", "output": weights }],
             }])
         });
-        let stride = grid.map(|_| self.stride());
-        let positions = |buffer: &mut Buffer, stored: &Stored| {
+        let vectors = |buffer: &mut Buffer, stored: &Stored| {
             let mut accessor = Map::new();
             if stored.listed.is_none() {
-                let view = buffer.view(self.dense_bytes(), Some(VERTEX_BUFFER), stride);
+                let stride = stored.whole.then_some(WHOLE_STRIDE);
+                let view = buffer.view(self.dense_bytes(stored.whole), Some(VERTEX_BUFFER), stride);
                 accessor.insert("bufferView".into(), view.into());
             }
-            accessor.insert("componentType".into(), position_type.into());
+            accessor.insert("componentType".into(), if stored.whole { SHORT } else { FLOAT }.into());
             accessor.insert("count".into(), vertex_count.into());
             accessor.insert("type".into(), "VEC3".into());
-            stored.bounds.put(&mut accessor, grid.is_some());
+            stored.bounds.put(&mut accessor, stored.whole);
             if let Some(count) = stored.listed {
-                let [numbers, values] = self.listed_bytes(count).map(|bytes| buffer.view(bytes, None, None));
+                let [numbers, values] =
+                    self.listed_bytes(count, stored.whole).map(|bytes| buffer.view(bytes, None, None));
                 let sparse = json!({
                     "count": count,
                     "indices": { "bufferView": numbers, "componentType": index_type },
@@ -374,13 +389,19 @@ impl Layout<'_> {
             }
             buffer.accessor(Json::Object(accessor))
         };
-        let base = positions(&mut buffer, &Stored { bounds: *base, listed: None });
+        let base = vectors(&mut buffer, &Stored { bounds: *base, listed: None, whole: grid.is_some() });
         let normals = buffer.view(12 * vertex_count, Some(VERTEX_BUFFER), None);
         let normals = buffer.accessor(json!({
             "bufferView": normals, "componentType": FLOAT, "count": vertex_count, "type": "VEC3",
         }));
-        let targets: Vec<Json> =
-            targets.iter().map(|stored| json!({ "POSITION": positions(&mut buffer, stored) })).collect();
+        let mut target = |target: &Target| {
+            let mut attributes = json!({ "POSITION": vectors(&mut buffer, &target.positions) });
+            if let Some(normals) = &target.normals {
+                attributes["NORMAL"] = vectors(&mut buffer, normals).into();
+            }
+            attributes
+        };
+        let targets: Vec<Json> = targets.iter().map(&mut target).collect();
 
         let mut attributes = json!({ "POSITION": base, "NORMAL": normals });
         if let Some(uvs) = uvs {
@@ -432,8 +453,13 @@ impl Layout<'_> {
 
     /// Room for the JSON, whatever the numbers in it will be, and the most that the binary chunk can take.
     fn room(&self) -> (usize, usize) {
-        let bounds = Bounds::longest(self.grid.is_some());
-        let document = |listed| self.document(&bounds, &vec![Stored { bounds, listed }; self.target_count()]);
+        let whole = self.grid.is_some();
+        let longest = |whole, listed| Stored { bounds: Bounds::longest(whole), listed, whole };
+        let target = |listed| Target {
+            positions: longest(whole, listed),
+            normals: self.glb.normals.then(|| longest(false, listed)),
+        };
+        let document = |listed| self.document(&Bounds::longest(whole), &vec![target(listed); self.target_count()]);
         let (dense, bytes) = document(None);
         // A list's description is longer, though its numbers never are: else it would not be one.
         let json = if self.glb.sparse { document(Some(self.mesh.vertex_count())).0.len() } else { dense.len() };
@@ -472,7 +498,7 @@ impl Layout<'_> {
     }
 }
 
-/// What is only told when a node, not a number, changes: views and accessors of the one buffer.
+/// Views and accessors of the one buffer, in the order of its bytes.
 #[derive(Default)]
 struct Buffer {
     views: Vec<Json>,
@@ -621,8 +647,9 @@ struct Chunk {
     file: AtomicFile,
     json_room: usize,
     base: Vec<[f32; 3]>,
+    base_normals: Vec<[f32; 3]>,
     base_bounds: Bounds,
-    stored: Vec<Stored>,
+    stored: Vec<Target>,
     binary_bytes: usize,
     bytes: Vec<u8>,
 }
@@ -640,14 +667,14 @@ impl Chunk {
                 Bounds::of(base.iter().map(|point| point.map(f64::from)))
             }
             Some(grid) => {
-                base.iter().for_each(|&point| put_padded(&mut bytes, grid.steps(point)));
+                base.iter().for_each(|&point| grid.steps(point).put_aligned(&mut bytes));
                 Bounds::of(base.iter().map(|&point| grid.steps(point).map(f64::from)))
             }
         };
-        let normals = layout.mesh.groups.normals(&layout.mesh.mesh, all);
-        let normals: Vec<[f32; 3]> = layout.mesh.group.iter().map(|&group| normals[group as usize]).collect();
-        put_points(&mut bytes, &normals, f32::to_le_bytes);
-        let mut chunk = Chunk { file, json_room, base, base_bounds, stored: Vec::new(), binary_bytes: 0, bytes };
+        let base_normals = layout.mesh.normals(all);
+        put_points(&mut bytes, &base_normals, f32::to_le_bytes);
+        let stored = Vec::new();
+        let mut chunk = Chunk { file, json_room, base, base_normals, base_bounds, stored, binary_bytes: 0, bytes };
         chunk.flush()?;
         Ok(chunk)
     }
@@ -660,50 +687,24 @@ impl Chunk {
         Ok(())
     }
 
-    /// Adds a frame after the first one.
-    fn add(&mut self, layout: &Layout, points: &[[f32; 3]]) -> Result<()> {
-        let stored = match layout.grid {
-            None => {
-                let zip = points.iter().zip(&self.base);
-                let differences: Vec<[f32; 3]> = zip.map(|(p, q)| [p[0] - q[0], p[1] - q[1], p[2] - q[2]]).collect();
-                let bounds = Bounds::of(differences.iter().map(|difference| difference.map(f64::from)));
-                let put = |bytes: &mut Vec<u8>, difference: &[f32; 3]| {
-                    difference.iter().for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
-                };
-                let listed = put_target(
-                    layout,
-                    &mut self.bytes,
-                    &differences,
-                    |bytes, d| put(bytes, d),
-                    |bytes, d| {
-                        put_points(bytes, d, f32::to_le_bytes);
-                    },
-                );
-                Stored { bounds, listed }
-            }
+    /// Adds a frame after the first one; `all` are the positions of the whole mesh.
+    fn add(&mut self, layout: &Layout, points: &[[f32; 3]], all: &[[f32; 3]]) -> Result<()> {
+        let positions = match layout.grid {
+            None => put_target(layout, &mut self.bytes, &differences(points, &self.base)),
             Some(grid) => {
                 let difference = |(&p, &q): (&[f32; 3], &[f32; 3])| {
                     let [p, q] = [grid.steps(p), grid.steps(q)];
                     [0, 1, 2].map(|axis| p[axis].saturating_sub(q[axis]))
                 };
                 let differences: Vec<[i16; 3]> = points.iter().zip(&self.base).map(difference).collect();
-                let bounds = Bounds::of(differences.iter().map(|difference| difference.map(f64::from)));
-                let put = |bytes: &mut Vec<u8>, difference: &[i16; 3]| {
-                    difference.iter().for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
-                };
-                let listed = put_target(
-                    layout,
-                    &mut self.bytes,
-                    &differences,
-                    |bytes, d| put(bytes, d),
-                    |bytes, d| {
-                        d.iter().for_each(|&difference| put_padded(bytes, difference));
-                    },
-                );
-                Stored { bounds, listed }
+                put_target(layout, &mut self.bytes, &differences)
             }
         };
-        self.stored.push(stored);
+        let normals = layout.glb.normals.then(|| {
+            let normals = layout.mesh.normals(all);
+            put_target(layout, &mut self.bytes, &differences(&normals, &self.base_normals))
+        });
+        self.stored.push(Target { positions, normals });
         self.flush()
     }
 
@@ -728,21 +729,59 @@ impl Chunk {
     }
 }
 
-/// Writes the differences of a target, all or only those that are not zero. Returns how many are listed.
-fn put_target<T: Default + PartialEq>(
-    layout: &Layout,
-    bytes: &mut Vec<u8>,
-    differences: &[T],
-    put_one: impl Fn(&mut Vec<u8>, &T),
-    put_all: impl Fn(&mut Vec<u8>, &[T]),
-) -> Option<usize> {
-    let zero = T::default();
-    let moved = || differences.iter().enumerate().filter(|(_, difference)| **difference != zero);
+fn differences(points: &[[f32; 3]], base: &[[f32; 3]]) -> Vec<[f32; 3]> {
+    points.iter().zip(base).map(|(p, q)| [p[0] - q[0], p[1] - q[1], p[2] - q[2]]).collect()
+}
+
+/// A vector as it stands in a target.
+trait Difference: Copy + Default + PartialEq {
+    /// Whether it is made of 16-bit steps.
+    const WHOLE: bool;
+    fn numbers(self) -> [f64; 3];
+    /// Appended without gaps.
+    fn put(self, bytes: &mut Vec<u8>);
+    /// Appended in the four-byte alignment of vertex data.
+    fn put_aligned(self, bytes: &mut Vec<u8>);
+}
+
+impl Difference for [f32; 3] {
+    const WHOLE: bool = false;
+    fn numbers(self) -> [f64; 3] {
+        self.map(f64::from)
+    }
+    fn put(self, bytes: &mut Vec<u8>) {
+        self.iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
+    }
+    fn put_aligned(self, bytes: &mut Vec<u8>) {
+        self.put(bytes);
+    }
+}
+
+impl Difference for [i16; 3] {
+    const WHOLE: bool = true;
+    fn numbers(self) -> [f64; 3] {
+        self.map(f64::from)
+    }
+    fn put(self, bytes: &mut Vec<u8>) {
+        self.iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
+    }
+    fn put_aligned(self, bytes: &mut Vec<u8>) {
+        self.put(bytes);
+        bytes.extend_from_slice(&[0; 2]);
+    }
+}
+
+/// Writes differences, all or only those that are not zero.
+fn put_target<T: Difference>(layout: &Layout, bytes: &mut Vec<u8>, differences: &[T]) -> Stored {
+    let bounds = Bounds::of(differences.iter().map(|difference| difference.numbers()));
+    let moved = || differences.iter().enumerate().filter(|(_, difference)| **difference != T::default());
     // No list is empty in glTF: one vertex that did not move stands in.
     let count = if layout.glb.sparse { moved().count().max(1) } else { differences.len() };
-    if !layout.glb.sparse || layout.listed_bytes(count).iter().sum::<usize>() >= layout.dense_bytes() {
-        put_all(bytes, differences);
-        return None;
+    let is_smaller = || layout.listed_bytes(count, T::WHOLE).iter().sum::<usize>() < layout.dense_bytes(T::WHOLE);
+    if !layout.glb.sparse || !is_smaller() {
+        bytes.reserve(layout.dense_bytes(T::WHOLE));
+        differences.iter().for_each(|difference| difference.put_aligned(bytes));
+        return Stored { bounds, listed: None, whole: T::WHOLE };
     }
     let listed: Vec<(usize, &T)> = match moved().next() {
         Some(_) => moved().collect(),
@@ -750,14 +789,9 @@ fn put_target<T: Default + PartialEq>(
     };
     listed.iter().for_each(|(vertex, _)| layout.mesh.put_index(bytes, *vertex as u32));
     bytes.resize(aligned(bytes.len()), 0);
-    listed.iter().for_each(|(_, difference)| put_one(bytes, difference));
+    listed.iter().for_each(|(_, difference)| difference.put(bytes));
     bytes.resize(aligned(bytes.len()), 0);
-    Some(count)
-}
-
-/// Three 16-bit numbers in the four-byte alignment of vertex data.
-fn put_padded(bytes: &mut Vec<u8>, [x, y, z]: [i16; 3]) {
-    [x, y, z, 0].iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
+    Stored { bounds, listed: Some(count), whole: T::WHOLE }
 }
 
 /// Writes morph targets.
@@ -781,7 +815,7 @@ impl CacheWriter for MorphWriter {
         let mut chunk = match self.chunk.take() {
             None => Chunk::start(path, &layout, self.points.clone(), positions)?,
             Some(mut chunk) => {
-                chunk.add(&layout, &self.points)?;
+                chunk.add(&layout, &self.points, positions)?;
                 chunk
             }
         };

@@ -40,6 +40,12 @@ pub fn run(arguments: &CheckArgs) -> Result<(), Failure> {
             counted(cloth.pins.vertices.len(), "vertex", "vertices")
         );
     }
+    for (cloth, render) in model.cloths.iter().zip(&model.render_meshes) {
+        if let Some(render) = render {
+            let (vertices, faces) = (render.positions.len(), render.face_count());
+            text += &format!("render mesh of \"{}\": {vertices} vertices, {faces} faces\n", cloth.name);
+        }
+    }
     for collider in &model.colliders {
         text += &format!("collider \"{}\"\n", collider.name);
     }

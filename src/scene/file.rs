@@ -516,7 +516,7 @@ pub struct OutputSection {
     pub pattern: String,
     /// "world", or "local" for coordinates before the cloth's own transform.
     pub space: Space,
-    /// How GLB files are written: { mode = "morph", quantize = false, sparse = false }.
+    /// How GLB files are written: { mode = "morph", quantize = false, sparse = false, normals = false }.
     pub glb: Glb,
 }
 

@@ -114,8 +114,8 @@ impl Resolver<'_> {
         formats.sort();
         formats.dedup();
         let typed = section.glb;
-        if typed.mode == GlbMode::Stream && (typed.quantize || typed.sparse) {
-            let message = "`quantize` and `sparse` are about morph targets, and mode \"stream\" has none";
+        if typed.mode == GlbMode::Stream && (typed.quantize || typed.sparse || typed.normals) {
+            let message = "`quantize`, `sparse` and `normals` are about morph targets, and mode \"stream\" has none";
             self.error_with_help(&path.key("glb"), message, "leave them out, or use mode = \"morph\"");
         }
         let path = path.key("pattern");

@@ -400,6 +400,9 @@ pub struct Glb {
     pub quantize: bool,
     /// Only vertices that moved since the file's first frame: smaller where much of the cloth is at rest.
     pub sparse: bool,
+    /// Normals of every frame, so that viewers shade folds as they form: files are twice as large. Without them viewers keep
+    /// the shading of the file's first frame.
+    pub normals: bool,
 }
 
 /// What is written, and how.

@@ -85,6 +85,27 @@ fn bending_keeps_the_distance() {
 }
 
 #[test]
+fn a_bent_sheet_is_round() {
+    let flat = sheet(21, |p| p);
+    let bent = moved(&flat, rolled);
+    let (mut random, binder) = (Random(3), Binder::new(&flat));
+    // Between two vertices of the sheet the triangles are this far below the roll.
+    let sagitta = 0.05_f64.powi(2) / (8.0 * 0.4);
+    let mut worst = 0.0_f64;
+    for _ in 0..4000 {
+        // At the border a vertex knows only one side of its normal.
+        let p = Vec3::new(random.within(-0.44, 0.44), 0.0, random.within(-0.44, 0.44));
+        let placed = binder.bind(p).place(&bent);
+        worst = worst.max((placed.x.hypot(placed.y - 0.4) - 0.4).abs());
+    }
+    println!("flat triangles {sagitta:.2e}, rounded {worst:.2e}");
+    assert!(worst < 0.25 * sagitta);
+    for (v, p) in flat.positions.iter().enumerate() {
+        assert!((binder.bind(*p).place(&bent) - bent.positions[v]).norm() < 1e-12, "vertices are met");
+    }
+}
+
+#[test]
 fn a_fine_mesh_has_no_jumps() {
     let coarse = sheet(11, |p| p);
     // 40 × 40 fine squares on each coarse one: far more than 16 times as many.

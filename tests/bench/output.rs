@@ -73,7 +73,7 @@ fn main() {
         let bound = BoundMesh::build(&cloth, &render);
         let folder = tempfile::tempdir().unwrap();
         store(folder.path(), &cloth, frames);
-        let plain = Glb { mode: GlbMode::Morph, quantize: false, sparse: false };
+        let plain = Glb::default();
         let kinds = [
             ("PC2", Format::Pc2, plain),
             ("MDD", Format::Mdd, plain),
@@ -81,6 +81,7 @@ fn main() {
             ("GLB, quantised", Format::Glb, Glb { quantize: true, ..plain }),
             ("GLB, sparse", Format::Glb, Glb { sparse: true, ..plain }),
             ("GLB, quantised and sparse", Format::Glb, Glb { quantize: true, sparse: true, ..plain }),
+            ("GLB, normals", Format::Glb, Glb { normals: true, ..plain }),
             ("GLB, stream", Format::Glb, Glb { mode: GlbMode::Stream, ..plain }),
         ];
         for (what, format, glb) in kinds {

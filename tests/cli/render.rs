@@ -58,7 +58,10 @@ fn the_render_mesh_is_written_instead() {
     let manifest = place.json("job/manifest.json");
     assert_eq!(manifest["scene"]["cloths"][0]["render_mesh"]["write"], "instead");
     assert!(manifest["files"].as_array().unwrap().iter().any(|file| file["file"] == "rest/sheet.render.obj"));
-    assert_eq!(manifest["scene"]["output"]["glb"], json!({"mode": "morph", "quantize": false, "sparse": false}));
+    assert_eq!(
+        manifest["scene"]["output"]["glb"],
+        json!({"mode": "morph", "quantize": false, "sparse": false, "normals": false})
+    );
 
     place.bake(&[]).ends_with(0, &["nothing to do"]);
     place.write("job/rest/sheet.render.obj", "damaged");
@@ -72,7 +75,9 @@ fn converted_render_meshes_and_glb_are_those_of_the_bake_for_any_number_of_threa
     let place = with_render_mesh(BESIDE, "[\"pc2\", \"obj\", \"glb\"]");
     let turned = ["--set", "cloth.sheet.transform={ rotate = [10, 20, 30], translate = [0.1, 0.2, 0.3] }"];
     let placed = ["--set", "output.up=z", "--set", "output.unit=cm", "--set", "output.space=local"];
-    for glb in ["{}", "{ quantize = true }", "{ sparse = true, quantize = true }", "{ mode = \"stream\" }"] {
+    for glb in
+        ["{}", "{ quantize = true }", "{ sparse = true, quantize = true, normals = true }", "{ mode = \"stream\" }"]
+    {
         let kind = format!("output.glb={glb}");
         let run = place.bake(&[&turned[..], &placed, &["--restart", "--threads", "1", "--set", &kind]].concat());
         run.ends_with(0, &["GLB files are in metres and Y up"]);
@@ -112,7 +117,7 @@ fn render_meshes_that_cannot_be_used_are_refused_or_warned_about() {
     assert_eq!(place.json("job/manifest.json")["inputs"][0]["file"], "dense.obj");
 
     let quantised_stream = ["check", "scene.toml", "--set", "output.glb={ mode = \"stream\", sparse = true }"];
-    place.run(&quantised_stream).ends_with(3, &["`quantize` and `sparse` are about morph targets"]);
+    place.run(&quantised_stream).ends_with(3, &["`quantize`, `sparse` and `normals` are about morph targets"]);
     let unknown = ["check", "scene.toml", "--set", "output.glb={ quantise = true }"];
     place.run(&unknown).ends_with(3, &["quantise"]);
 }
@@ -126,6 +131,7 @@ fn check_says_how_large_a_glb_will_be() {
         let bytes = place.read(&format!("job/{file}")).len();
         assert!(checked.contains(&format!("{file}: {:.1} kB", bytes as f64 / 1e3)), "{bytes} in:\n{checked}");
     }
+    assert!(checked.contains("render mesh of \"sheet\": 1089 vertices, 2048 faces"), "{checked}");
     let sparse = place.run(&["check", "scene.toml", "--set", "output.glb={ sparse = true }"]).succeeds().out;
     assert!(sparse.contains("sheet.glb: at most "), "{sparse}");
     // Without a frame number in the name, more than one file is too many.
@@ -161,4 +167,22 @@ fn materials_reach_a_glb_that_is_made_later() {
     assert_eq!(silk["pbrMetallicRoughness"]["baseColorFactor"], json!([0.7, 0.1, 0.2, 0.5]));
     assert_eq!((&silk["pbrMetallicRoughness"]["roughnessFactor"], &silk["alphaMode"]), (&json!(0.25), &json!("BLEND")));
     assert_eq!(json["materials"][1]["name"], "unknown");
+}
+
+#[test]
+fn a_conversion_that_is_killed_leaves_no_half_file() {
+    let place = with_render_mesh(&RENDER.replace("33, 33", "301, 301"), "[]");
+    place.bake(&["--set", "scene.frames=1-30", "--set", "output.glb={ normals = true }"]).succeeds();
+    let mut child =
+        place.command(&["convert", "job", "--to", "glb"]).stderr(std::process::Stdio::null()).spawn().unwrap();
+    let partial = place.path("job/sheet.glb.partial");
+    while !partial.exists() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!place.path("job/sheet.glb").exists() && partial.exists(), "it was killed too late");
+    place.run(&["convert", "job", "--to", "glb"]).succeeds();
+    assert!(place.path("job/sheet.glb").exists() && !partial.exists());
+    assert!(names(&place, "job").iter().all(|name| !name.ends_with(".partial")));
 }

@@ -101,10 +101,12 @@ fn write(
     convert(&mut reader, &[target], frames, folder, &file_name, &mut |text| told.push(text))
 }
 
-const MORPH: Glb = Glb { mode: GlbMode::Morph, quantize: false, sparse: false };
+const MORPH: Glb = Glb { mode: GlbMode::Morph, quantize: false, sparse: false, normals: false };
+const SHADED: Glb = Glb { normals: true, ..MORPH };
 const QUANTISED: Glb = Glb { quantize: true, ..MORPH };
 const SPARSE: Glb = Glb { sparse: true, ..MORPH };
 const SMALLEST: Glb = Glb { quantize: true, sparse: true, ..MORPH };
+const ALL: Glb = Glb { normals: true, ..SMALLEST };
 const STREAM: Glb = Glb { mode: GlbMode::Stream, ..MORPH };
 
 fn shot() -> Vec<i64> {
@@ -323,6 +325,27 @@ fn the_mesh_is_the_artists() {
 }
 
 #[test]
+fn normals_of_every_frame_are_those_of_its_own_shape() {
+    for (glb, pose) in [(SHADED, swaying as Pose), (ALL, half_moving)] {
+        let made = make(garment(), shot(), glb, pose);
+        let read = Read::new(&made.written[0]);
+        let primitive = &read.primitives()[0];
+        let base = read.numbers(&primitive["attributes"]["NORMAL"]);
+        for (number, target) in primitive["targets"].as_array().unwrap().iter().enumerate() {
+            let differences = read.numbers(&target["NORMAL"]);
+            // A file that starts at this frame has its normals as base.
+            let frame = made.frames[number + 1];
+            let alone = make(garment(), vec![frame], MORPH, pose);
+            let expected = Read::new(&alone.written[0]);
+            let expected = expected.numbers(&expected.primitives()[0]["attributes"]["NORMAL"]);
+            for (x, (normal, difference)) in expected.iter().zip(base.iter().zip(&differences)) {
+                assert!((normal + difference - x).abs() < 1e-6);
+            }
+        }
+    }
+}
+
+#[test]
 fn long_shots_become_files_of_240_frames_and_gaps_keep_their_time() {
     let made = make(crate::grid(3, 3), (1001..=1250).collect(), MORPH, swaying);
     let written: Vec<_> = made.written.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
@@ -453,13 +476,15 @@ fn the_validator_has_no_complaint() {
         make(garment(), shot(), STREAM, swaying),
         make(crate::grid(3, 3), long, MORPH, swaying),
         make(garment(), vec![1], MORPH, swaying),
+        make(garment(), shot(), SHADED, swaying),
+        make(garment(), shot(), ALL, half_moving),
         // Nothing moves at all.
         make(garment(), shot(), SMALLEST, |mesh, _| swaying(mesh, 1)),
     ];
     let files = kinds.iter().flat_map(|made| &made.written).filter(|path| path.extension().unwrap() == "glb");
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/formats/validator.mjs");
     let out = run(Command::new("node").arg(script).arg(node_modules()).args(files));
-    assert_eq!(out.matches("0 errors, 0 warnings").count(), 9);
+    assert_eq!(out.matches("0 errors, 0 warnings").count(), 11);
 }
 
 /// The vertices of some frames in a file, for clients.
@@ -479,6 +504,7 @@ fn blender_shows_every_frame() {
         make(garment(), shot(), SPARSE, half_moving),
         make(garment(), shot(), SMALLEST, half_moving),
         make(garment(), uneven, MORPH, swaying),
+        make(garment(), shot(), ALL, half_moving),
         make(garment(), vec![1], MORPH, swaying),
     ];
     let mut arguments = vec![kinds[0].mesh.positions.len().to_string()];
@@ -498,7 +524,8 @@ fn blender_shows_every_frame() {
 
 #[test]
 fn three_js_draws_frame_ten() {
-    for (name, glb, pose) in [("morph", MORPH, swaying as Pose), ("smallest", SMALLEST, half_moving)] {
+    for (name, glb, pose) in [("morph", MORPH, swaying as Pose), ("shaded", SHADED, swaying), ("all", ALL, half_moving)]
+    {
         let made = make(garment(), shot(), glb, pose);
         let tolerance = if glb.quantize { told_error(&made) * 1.01 + 1e-6 } else { 1e-5 };
         let expected = expectation(&made, &[0, 10]);
