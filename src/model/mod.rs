@@ -102,6 +102,11 @@ pub fn build(scene: &Scene) -> Result<(Model, State, Vec<Problem>), Vec<Problem>
                 note_unit(&cloth.mesh, cloth.placement.scale, &asset.mesh.positions, &place, &mut problems);
                 remember(&mut model.inputs, asset.inputs);
                 problems.extend(asset.warnings);
+                if asset.animated.is_some() && scene.dress_blend == 0 {
+                    let message = "the mesh is animated, but a cloth starts in the pose it was bound in";
+                    let help = "`dress_blend` takes animated colliders from that pose to the first frame's";
+                    problems.push(Problem::warning(Place::Scene(place.key("mesh")), message).help(help));
+                }
                 model.cloths.extend(ClothModel::build(cloth, asset.mesh, scene, &placed, &place, &mut problems));
             }
             Err(problem) => problems.push(problem),
@@ -116,6 +121,7 @@ pub fn build(scene: &Scene) -> Result<(Model, State, Vec<Problem>), Vec<Problem>
         });
         model.render_meshes.push(asset.map(|asset| {
             remember(&mut model.inputs, asset.inputs);
+            problems.extend(asset.warnings);
             asset.mesh
         }));
     }
