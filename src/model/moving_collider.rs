@@ -109,9 +109,14 @@ impl<'m> MovingCollider<'m> {
 
     /// The nearest place of the surface, if it is within `reach`; primitives always answer.
     pub fn nearest(&self, point: Vec3, reach: f64) -> Option<Nearest> {
+        self.nearest_by(point, reach, None)
+    }
+
+    /// The same; `guess` is a part of the surface that was near some time ago, and makes it faster.
+    pub fn nearest_by(&self, point: Vec3, reach: f64, guess: Option<u32>) -> Option<Nearest> {
         match &self.surface {
             None => self.model.nearest_rigid(&self.poses[self.end], point, reach),
-            Some(surface) => surface.nearest(point, reach),
+            Some(surface) => surface.nearest(point, reach, guess),
         }
     }
 
@@ -291,8 +296,10 @@ impl<'m> MovingSurface<'m> {
         self.placed_at = Some(part);
     }
 
-    fn nearest(&self, point: Vec3, reach: f64) -> Option<Nearest> {
-        self.surface.shape.nearest(&self.placed, &self.bvh, Some(&self.triangles), point, reach)
+    fn nearest(&self, point: Vec3, reach: f64, guess: Option<u32>) -> Option<Nearest> {
+        // Where other triangles are is not known.
+        let guess = guess.filter(|guess| self.triangles.binary_search(guess).is_ok());
+        self.surface.shape.nearest(&self.placed, &self.bvh, Some(&self.triangles), point, reach, guess)
     }
 
     /// The longest way of a vertex between two parts of the frame.

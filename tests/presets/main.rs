@@ -31,7 +31,7 @@ fn assert_success(output: &Output) {
 #[test]
 fn every_preset_bakes_within_its_gates() {
     let folder = tempfile::tempdir().unwrap();
-    assert_eq!(presets().len(), 5);
+    assert_eq!(presets().len(), 6);
     for preset in presets() {
         let name = preset.file_stem().unwrap().to_str().unwrap();
         let out = folder.path().join(name);

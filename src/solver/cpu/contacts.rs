@@ -18,7 +18,7 @@ use crate::mesh::bvh::Aabb;
 use crate::model::{Anchor, ClothModel, ClothState, ColliderModel, Model, MovingCollider};
 
 /// How far away a mesh is looked for, in edge lengths: pairs further apart sleep as if they were at this distance.
-const SEARCH_EDGES: f64 = 6.0;
+const SEARCH_EDGES: f64 = 3.0;
 /// How far ahead a cloth that leaves the box it is watched in is watched from then on, in edge lengths.
 const WATCH_EDGES: f64 = 2.0;
 /// How far a point may move relative to the surface below its plane, in edge lengths: on a ball of ten edges' radius the plane is
@@ -101,15 +101,31 @@ pub struct Contacts {
     travelled: Vec<f64>,
     /// For each pair how far that may go until it has to be looked at; infinite for those that are active.
     sleeps_until: Vec<f64>,
+    /// How far each collider may have moved since the start of the frame [m].
+    collider_travelled: Vec<f64>,
+    /// For each pair what was seen when it was last looked at, if anything was near.
+    seen: Vec<Option<Seen>>,
     /// Pairs that are near, ascending: vertices first.
     pub active: Vec<Contact>,
 }
 
+/// What was near a point at some time.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    /// Where the point was.
+    from: Vec3,
+    /// How far away the surface was [m].
+    distance: f64,
+    /// Which part of it.
+    part: u32,
+    /// How far the collider had travelled by then [m].
+    collider_travelled: f64,
+}
+
 /// What a look at a pair showed.
-enum Look {
-    Near(Box<Contact>),
-    /// Nothing until both have moved this far towards each other.
-    Far(f64),
+struct Look {
+    seen: Option<Seen>,
+    contact: Option<Box<Contact>>,
 }
 
 impl Contacts {
@@ -125,14 +141,22 @@ impl Contacts {
         let samples = (0..cloth.samples.k.len() as u32).map(Point::Sample);
         let points: Vec<Point> = vertices.chain(particles).chain(samples).filter(movable).collect();
         let collider_count = model.colliders.len();
-        let sleeps_until = vec![0.0; points.len() * collider_count];
-        Contacts { points, collider_count, travelled: vec![0.0; collider_count], sleeps_until, active: Vec::new() }
+        Contacts {
+            travelled: vec![0.0; collider_count],
+            sleeps_until: vec![0.0; points.len() * collider_count],
+            collider_travelled: vec![0.0; collider_count],
+            seen: vec![None; points.len() * collider_count],
+            points,
+            collider_count,
+            active: Vec::new(),
+        }
     }
 
-    /// Forget everything, so that what follows depends on the state alone.
+    /// Forget everything, so that what follows depends on the state alone. What was seen last stays as a guess.
     pub fn reset(&mut self) {
         self.travelled.fill(0.0);
         self.sleeps_until.fill(f64::NEG_INFINITY);
+        self.collider_travelled.fill(0.0);
         self.active.clear();
     }
 
@@ -146,9 +170,11 @@ impl Contacts {
         let mut ways = vec![cloth_way; self.collider_count];
         if world.colliders.iter().any(|collider| !collider.model.is_still()) {
             let around = watched_box(cloth, moving, 0.0);
-            for (collider, way) in world.colliders.iter_mut().zip(&mut ways) {
+            for (number_of_collider, collider) in world.colliders.iter_mut().enumerate() {
                 collider.watch(number, around, WATCH_EDGES * cloth.mean_edge);
-                *way += collider.step_motion(&around);
+                let way = collider.step_motion(&around);
+                ways[number_of_collider] += way;
+                self.collider_travelled[number_of_collider] += way;
             }
         }
         self.travelled.iter_mut().zip(&ways).for_each(|(travelled, way)| *travelled += way);
@@ -162,11 +188,18 @@ impl Contacts {
             stays
         });
         let mut due = Vec::new();
-        for (point, sleeping) in sleeps_until.chunks_exact(self.collider_count).enumerate() {
-            for (collider, until) in sleeping.iter().enumerate() {
-                if self.travelled[collider] > *until {
-                    due.push((point * self.collider_count + collider) as u32);
-                }
+        for pair in 0..self.sleeps_until.len() {
+            let collider = pair % self.collider_count;
+            if self.travelled[collider] > self.sleeps_until[pair]
+                && !self.sleeps_on(
+                    pair,
+                    cloth,
+                    moving,
+                    ways[collider],
+                    activation(cloth, world.colliders[collider].model),
+                )
+            {
+                due.push(pair as u32);
             }
         }
         if !due.is_empty() {
@@ -176,19 +209,25 @@ impl Contacts {
         *world.collider_seconds += start.elapsed().as_secs_f64();
     }
 
+    /// Whether a pair can go on sleeping because its own point has moved less than the fastest one.
+    fn sleeps_on(&mut self, pair: usize, cloth: &ClothModel, moving: &ClothState, way: f64, activation: f64) -> bool {
+        let Some(seen) = self.seen[pair].filter(|_| self.sleeps_until[pair] > f64::NEG_INFINITY) else {
+            return false;
+        };
+        let collider = pair % self.collider_count;
+        let moved = (self.points[pair / self.collider_count].value(cloth, &moving.x) - seen.from).norm();
+        let distance = seen.distance - moved - (self.collider_travelled[collider] - seen.collider_travelled);
+        self.sleeps_until[pair] = self.travelled[collider] - way + distance - activation;
+        self.travelled[collider] <= self.sleeps_until[pair]
+    }
+
     fn look(&mut self, due: &[u32], cloth: &ClothModel, moving: &ClothState, world: &StepWorld, ways: &[f64]) {
         let count = self.collider_count;
         let look = |&pair: &u32| {
             let (point, collider) = (self.points[pair as usize / count], pair as usize % count);
-            look_at(
-                pair,
-                point,
-                &world.colliders[collider],
-                world.collider_friction[collider],
-                ways[collider],
-                cloth,
-                moving,
-            )
+            let guess = self.seen[pair as usize].map(|seen| seen.part);
+            let friction = world.collider_friction[collider];
+            look_at(pair, point, &world.colliders[collider], guess, friction, ways[collider], cloth, moving)
         };
         let looks: Vec<Look> = if due.len() >= PARALLEL_PAIRS && rayon::current_num_threads() > 1 {
             due.par_iter().with_min_len(PARALLEL_PAIRS / 4).map(look).collect()
@@ -197,24 +236,28 @@ impl Contacts {
         };
         for (&pair, look) in due.iter().zip(looks) {
             let collider = pair as usize % count;
-            self.sleeps_until[pair as usize] = match look {
-                // This step's way is in `travelled` already.
-                Look::Far(way) => self.travelled[collider] - ways[collider] + way,
-                Look::Near(mut contact) => {
-                    contact.begin_step(cloth, moving, world, f64::INFINITY);
-                    self.active.push(*contact);
-                    f64::INFINITY
-                }
-            };
+            let activation = activation(cloth, world.colliders[collider].model);
+            let distance = look.seen.map_or_else(|| search_reach(cloth), |seen| seen.distance);
+            // This step's way is in `travelled` already.
+            let until = self.travelled[collider] - ways[collider] + distance - activation;
+            self.sleeps_until[pair as usize] = if look.contact.is_some() { f64::INFINITY } else { until };
+            let collider_travelled = self.collider_travelled[collider];
+            self.seen[pair as usize] = look.seen.map(|seen| Seen { collider_travelled, ..seen });
+            if let Some(mut contact) = look.contact {
+                contact.begin_step(cloth, moving, world, f64::INFINITY);
+                self.active.push(*contact);
+            }
         }
         self.active.sort_by_key(|contact| contact.pair);
     }
 }
 
+#[allow(clippy::too_many_arguments, reason = "a pair is made of that much")]
 fn look_at(
     pair: u32,
     point: Point,
     collider: &MovingCollider,
+    guess: Option<u32>,
     collider_friction: f64,
     way: f64,
     cloth: &ClothModel,
@@ -222,18 +265,17 @@ fn look_at(
 ) -> Look {
     let at = point.value(cloth, &moving.x);
     let reach = search_reach(cloth);
-    let activation = activation(cloth, collider.model);
-    let Some(nearest) = collider.nearest(at, reach) else {
-        return Look::Far((reach - activation).max(0.0));
+    let Some(nearest) = collider.nearest_by(at, reach, guess) else {
+        return Look { seen: None, contact: None };
     };
-    let near = activation + PLANE_MARGIN * cloth.mean_edge + way;
-    if nearest.distance >= near {
-        return Look::Far(nearest.distance - activation);
+    let seen = Some(Seen { from: at, distance: nearest.distance, part: nearest.part, collider_travelled: 0.0 });
+    if nearest.distance >= activation(cloth, collider.model) + PLANE_MARGIN * cloth.mean_edge + way {
+        return Look { seen, contact: None };
     }
     let anchor = collider.anchor(&nearest);
     let pose = collider.poses(&anchor)[0];
     let friction = (cloth.fabric.friction * collider_friction).sqrt();
-    Look::Near(Box::new(Contact {
+    let contact = Contact {
         point,
         resting: Resting::new(nearest.normal, at, nearest.distance - thickness(cloth, collider.model), friction),
         surface_velocity: Vec3::zeros(),
@@ -241,7 +283,8 @@ fn look_at(
         anchor,
         local_point: pose.apply_inverse(at),
         local_normal: pose.rotation.inverse_transform_vector(&nearest.normal),
-    }))
+    };
+    Look { seen, contact: Some(Box::new(contact)) }
 }
 
 impl Contact {
