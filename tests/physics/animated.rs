@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use crate::support::World;
-use kiln::math::Vec3;
+use kiln::math::{Mat3, Vec3};
+use kiln::model::{Moment, MovingCollider};
 use serde_json::{Value as Json, json};
 
 /// A slab of 1 × 0.2 × 1 m, its top at y = 0.
@@ -169,7 +170,7 @@ fn clips_start_late_run_faster_and_loop() {
         );
         let world = World::in_folder(&text, folder.path(), &[]);
         let surface = world.model.colliders[0].animated().unwrap();
-        surface.positions(kiln::model::Moment::at(frame))[0].x + 0.5
+        surface.positions(Moment::at(frame))[0].x + 0.5
     };
     let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-6, "{a} {b}");
     close(x_at("", 22.0), 0.15);
@@ -180,4 +181,99 @@ fn clips_start_late_run_faster_and_loop() {
     close(x_at("animation = { speed = -1, offset = 1 }", 16.0), 0.225);
     close(x_at("animation = { loop = true }", 10.0 + 24.0 * 3.5), 0.15);
     close(x_at("animation = { loop = true }", 10.0 - 6.0), 0.225);
+}
+
+/// A square of two triangles with an attribute: one corner held, one drawn, two free.
+fn write_painted_square(folder: &Path) {
+    let mut file = Gltf::default();
+    let corners = [[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 1.0], [1.0, 0.0, 0.0]];
+    let position = file.floats("VEC3", 4, corners.as_flattened());
+    let pin = file.floats("SCALAR", 4, &[1.0, 0.25, 0.0, -1.0]);
+    let indices: Vec<u8> = [0_u32, 1, 2, 0, 2, 3].iter().flat_map(|index| index.to_le_bytes()).collect();
+    let indices = file.accessor("SCALAR", 5125, 6, &indices);
+    let primitive = json!({ "attributes": { "POSITION": position, "_PIN": pin }, "indices": indices });
+    let nodes = json!([{ "name": "square", "mesh": 0 }]);
+    let scenes = json!([{ "nodes": [0] }]);
+    file.write(
+        folder,
+        json!({ "scene": 0, "scenes": scenes, "nodes": nodes, "meshes": [{ "primitives": [primitive] }] }),
+    );
+}
+
+#[test]
+fn painted_weights_pin_the_vertices_of_a_gltf_cloth() {
+    let folder = tempfile::tempdir().unwrap();
+    write_painted_square(folder.path());
+    let text = "[scene]\nname = \"a\"\nframes = \"0-4\"\n[[cloth]]\nname = \"c\"\nmesh = \"slab.gltf\"\nbend = 0\n\
+                pins = [{ attribute = \"_PIN\", weight = 0.8 }, { vertices = [0] }]\n";
+    let world = World::in_folder(text, folder.path(), &[]);
+    let pins = &world.model.cloths[0].pins;
+    assert_eq!(pins.vertices.iter().map(|pin| pin.vertex).collect::<Vec<_>>(), [0], "the last pin decides");
+    assert_eq!(pins.soft.iter().map(|soft| soft.pin.vertex).collect::<Vec<_>>(), [1]);
+    // What is left of a gap after a frame is (1 + w T) exp(-w T).
+    let wt = pins.soft[0].frequency / 24.0;
+    assert!(((1.0 + wt) * (-wt).exp() - (1.0 - 0.8 * 0.25)).abs() < 1e-9);
+    world.simulate(|frame| assert!(frame.vertices[0].positions[0].norm() < 1e-9));
+}
+
+#[test]
+fn a_waist_stays_on_the_hips_of_the_walking_figure() {
+    let meshes = Path::new(env!("CARGO_MANIFEST_DIR")).join("meshes");
+    let text = r#"
+        [scene]
+        name = "waist"
+        frames = "1-5"
+        substeps = 100
+        [[cloth]]
+        name = "skirt"
+        mesh = "skirt_flared.obj"
+        max_stretch = 0.05
+        pins = [{ boundary = 0, follow = "figure" }]
+        [[collider]]
+        name = "figure"
+        shape = "mesh"
+        mesh = "walking_figure.glb"
+        animation = { speed = 4 }
+    "#;
+    let world = World::in_folder(text, &meshes, &[]);
+    let cloth = &world.model.cloths[0];
+    assert_eq!(cloth.pins.vertices.len(), 36);
+    let surface = world.model.colliders[0].animated().unwrap();
+    let corners_at = |frame: i64| {
+        let positions = surface.positions(Moment::at(frame as f64));
+        move |part: u32| surface.shape.triangles()[part as usize].map(|v| positions[v as usize])
+    };
+    // Each vertex in the coordinates of the triangle below it: barycentric, and an arm along edge, normal and across.
+    let figure = MovingCollider::at(&world.model.colliders[0], 0, Moment::at(1.0));
+    let at_start = corners_at(1);
+    let bound = cloth.pins.vertices.iter().map(|pin| {
+        let p = cloth.mesh.positions[pin.vertex as usize];
+        let nearest = figure.nearest(p, 1.0).unwrap();
+        let [a, b, c] = at_start(nearest.part);
+        let solved = Mat3::from_columns(&[a, b, c]).try_inverse().unwrap() * nearest.place;
+        let arm = axes([a, b, c]).transpose() * (p - nearest.place);
+        (pin.vertex as usize, nearest.part, solved, arm)
+    });
+    let bound: Vec<_> = bound.collect();
+    let mut moved = 0.0_f64;
+    world.simulate(|frame| {
+        let positions = &frame.vertices[0].positions;
+        let corners_now = corners_at(frame.number);
+        for (vertex, part, barycentric, arm) in &bound {
+            let corners = corners_now(*part);
+            let carried = Mat3::from_columns(&corners) * barycentric + axes(corners) * arm;
+            let error = (positions[*vertex] - carried).norm();
+            // Contacts have the last word in a step and move a pin by micrometres.
+            assert!(error < 1e-5, "frame {}: vertex {vertex} is {error} m off", frame.number);
+        }
+        let way = |v: u32| (positions[v as usize] - cloth.mesh.positions[v as usize]).norm();
+        moved = cloth.pins.vertices.iter().map(|pin| way(pin.vertex)).fold(moved, f64::max);
+    });
+    assert!(moved > 0.01, "the hips move: {moved}");
+}
+
+/// Along the first edge, along the normal, and across both.
+fn axes([a, b, c]: [Vec3; 3]) -> Mat3 {
+    let (along, normal) = ((b - a).normalize(), (b - a).cross(&(c - a)).normalize());
+    Mat3::from_columns(&[along, normal, along.cross(&normal)])
 }
