@@ -234,6 +234,7 @@ fn a_waist_stays_on_the_hips_of_the_walking_figure() {
         shape = "mesh"
         mesh = "walking_figure.glb"
         animation = { speed = 4 }
+        transform = { translate = { keys = [[1, [0, 0, 0]], [5, [0, 0, 0.1]]] }, rotate = { keys = [[1, [0, 0, 0]], [5, [0, 10, 0]]] } }
     "#;
     let world = World::in_folder(text, &meshes, &[]);
     let cloth = &world.model.cloths[0];
@@ -263,13 +264,12 @@ fn a_waist_stays_on_the_hips_of_the_walking_figure() {
             let corners = corners_now(*part);
             let carried = Mat3::from_columns(&corners) * barycentric + axes(corners) * arm;
             let error = (positions[*vertex] - carried).norm();
-            // Contacts have the last word in a step and move a pin by micrometres.
-            assert!(error < 1e-5, "frame {}: vertex {vertex} is {error} m off", frame.number);
+            assert!(error < 1e-9, "frame {}: vertex {vertex} is {error} m off", frame.number);
         }
         let way = |v: u32| (positions[v as usize] - cloth.mesh.positions[v as usize]).norm();
         moved = cloth.pins.vertices.iter().map(|pin| way(pin.vertex)).fold(moved, f64::max);
     });
-    assert!(moved > 0.01, "the hips move: {moved}");
+    assert!(moved > 0.1, "the hips move: {moved}");
 }
 
 /// Along the first edge, along the normal, and across both.

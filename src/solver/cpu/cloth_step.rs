@@ -267,9 +267,7 @@ impl<'m> ClothStep<'m> {
         let cloth = self.cloth;
         let worst =
             sweep(&cloth.pairs, &mut self.ahead, |row, _, a, b| cloth.distances[row].correct_position(a, b).abs());
-        if let Some(pins) = &mut self.pin_return {
-            pins.apply(&cloth.map, &cloth.k, &mut self.ahead, |pin, y| self.pin_targets[pin][1] - y);
-        }
+        self.put_pins();
         for contact in &mut self.contacts.active {
             let y = contact.point.value(cloth, &self.ahead);
             let by = contact.resting.correct_position(y);
@@ -279,6 +277,14 @@ impl<'m> ClothStep<'m> {
         }
         self.iterations += 1;
         worst
+    }
+
+    /// Put the pinned vertices where they belong.
+    fn put_pins(&mut self) {
+        if let Some(pins) = &mut self.pin_return {
+            let targets = &self.pin_targets;
+            pins.apply(&self.cloth.map, &self.cloth.k, &mut self.ahead, |pin, y| targets[pin][1] - y);
+        }
     }
 
     /// What is written is within tolerance and outside of colliders; the velocities do not hear of it.
@@ -299,6 +305,7 @@ impl<'m> ClothStep<'m> {
             }
         }
         self.leave_colliders(world);
+        self.put_pins(); // contacts may have moved them by some micrometres
         self.max_stretch = max_stretch(self.cloth, &self.ahead);
         std::mem::swap(&mut moving.x, &mut self.ahead);
     }
