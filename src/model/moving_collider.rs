@@ -78,7 +78,7 @@ impl<'m> MovingCollider<'m> {
     /// A cloth is in this box: if that is further than foreseen, look `ahead` of it [m].
     pub fn watch(&mut self, cloth: usize, near: Aabb, ahead: f64) {
         if let Some(surface) = &mut self.surface
-            && !surface.near[cloth].contains(&near)
+            && !surface.near.iter().any(|watched| watched.contains(&near))
         {
             surface.near[cloth] = surface.near[cloth].join(near.grown(ahead));
             surface.choose();

@@ -158,6 +158,33 @@ fn keys_node_skin_and_morph_carry_a_cloth_alike() {
     }
 }
 
+/// Two cloths from the first frame on, and a skin so thick that it is felt from farther away than anything is looked for.
+#[test]
+fn two_cloths_rest_on_the_thick_skin_of_an_animated_mesh() {
+    let folder = tempfile::tempdir().unwrap();
+    write_slab(folder.path(), "node");
+    let cloth = |name: &str, x: f64| {
+        format!(
+            "[[cloth]]\nname = \"{name}\"\nmesh = {{ sheet = {{ vertices = [9, 9], size = [0.1, 0.1] }} }}\n\
+             transform = {{ translate = [{x}, 0.15, 0] }}\nthickness = 0.001\nbend = 1e-5\n"
+        )
+    };
+    let text = format!(
+        "[scene]\nname = \"thick\"\nfps = 24\nframes = \"0-12\"\nsubsteps = 60\n{}{}[[collider]]\nname = \"slab\"\n\
+         shape = \"mesh\"\nmesh = \"slab.gltf\"\nthickness = 0.12\n",
+        cloth("left", -0.1),
+        cloth("right", 0.1)
+    );
+    let world = World::in_folder(&text, folder.path(), &[]);
+    world.simulate(|frame| {
+        for vertices in frame.vertices {
+            let lowest = vertices.positions.iter().map(|p| p.y).fold(f64::INFINITY, f64::min);
+            assert!(lowest > 0.1205, "frame {}: {lowest}", frame.number);
+            assert!(frame.number < 12 || lowest < 0.125, "it has come to rest: {lowest}");
+        }
+    });
+}
+
 #[test]
 fn clips_start_late_run_faster_and_loop() {
     let folder = tempfile::tempdir().unwrap();

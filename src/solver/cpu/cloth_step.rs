@@ -18,7 +18,7 @@
 
 use rayon::prelude::*;
 
-use super::contacts::{Contacts, Point, watched_box};
+use super::contacts::{Contacts, Point};
 use super::independent::{larger, sweep};
 use super::{StepWorld, for_each};
 use crate::algorithms::cloth::air;
@@ -150,7 +150,7 @@ impl<'m> ClothStep<'m> {
 
     /// The box in which colliders are watched during the frame, if the cloth moves on as it does.
     pub fn frame_box(&self, moving: &ClothState, drive: &Drive) -> Aabb {
-        watched_box(self.cloth, moving, largest_norm(&moving.v) * drive.frame_seconds)
+        self.contacts.watched_box(self.cloth, moving, largest_norm(&moving.v) * drive.frame_seconds)
     }
 
     /// Advance by one step.

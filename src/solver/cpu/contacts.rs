@@ -97,6 +97,8 @@ pub struct Contact {
 pub struct Contacts {
     points: Vec<Point>,
     collider_count: usize,
+    /// How far away the farthest surface is looked for [m].
+    reach: f64,
     /// How far each collider and the cloth may have moved towards each other since the start of the frame [m].
     travelled: Vec<f64>,
     /// For each pair how far that may go until it has to be looked at; infinite for those that are active.
@@ -148,6 +150,7 @@ impl Contacts {
             seen: vec![None; points.len() * collider_count],
             points,
             collider_count,
+            reach: model.colliders.iter().map(|collider| search_reach(cloth, collider)).fold(0.0, f64::max),
             active: Vec::new(),
         }
     }
@@ -160,6 +163,13 @@ impl Contacts {
         self.active.clear();
     }
 
+    /// The box in which colliders are watched, if the cloth moves by `way` at most.
+    pub fn watched_box(&self, cloth: &ClothModel, moving: &ClothState, way: f64) -> Aabb {
+        let around = moving.x.iter().fold(Aabb::empty(), |aabb, p| aabb.join(Aabb::around(*p)));
+        // One edge more for vertices outside the midpoints.
+        around.grown(self.reach + cloth.mean_edge + way)
+    }
+
     /// Bring the contacts up to date for a step from the positions at its start.
     pub fn find(&mut self, number: usize, cloth: &ClothModel, moving: &ClothState, world: &mut StepWorld) {
         if self.collider_count == 0 {
@@ -169,7 +179,7 @@ impl Contacts {
         let cloth_way = world.h * (largest_norm(&moving.v) + world.h * world.gravity.norm());
         let mut ways = vec![cloth_way; self.collider_count];
         if world.colliders.iter().any(|collider| !collider.model.is_still()) {
-            let around = watched_box(cloth, moving, 0.0);
+            let around = self.watched_box(cloth, moving, 0.0);
             for (number_of_collider, collider) in world.colliders.iter_mut().enumerate() {
                 collider.watch(number, around, WATCH_EDGES * cloth.mean_edge);
                 let way = collider.step_motion(&around);
@@ -237,7 +247,8 @@ impl Contacts {
         for (&pair, look) in due.iter().zip(looks) {
             let collider = pair as usize % count;
             let activation = activation(cloth, world.colliders[collider].model);
-            let distance = look.seen.map_or_else(|| search_reach(cloth), |seen| seen.distance);
+            let reach = search_reach(cloth, world.colliders[collider].model);
+            let distance = look.seen.map_or(reach, |seen| seen.distance);
             // This step's way is in `travelled` already.
             let until = self.travelled[collider] - ways[collider] + distance - activation;
             self.sleeps_until[pair as usize] = if look.contact.is_some() { f64::INFINITY } else { until };
@@ -264,7 +275,7 @@ fn look_at(
     moving: &ClothState,
 ) -> Look {
     let at = point.value(cloth, &moving.x);
-    let reach = search_reach(cloth);
+    let reach = search_reach(cloth, collider.model);
     let Some(nearest) = collider.nearest_by(at, reach, guess) else {
         return Look { seen: None, contact: None };
     };
@@ -311,16 +322,9 @@ impl Contact {
     }
 }
 
-/// The box in which a cloth's colliders are watched, if it moves by `way` at most.
-pub fn watched_box(cloth: &ClothModel, moving: &ClothState, way: f64) -> Aabb {
-    let around = moving.x.iter().fold(Aabb::empty(), |aabb, p| aabb.join(Aabb::around(*p)));
-    // One edge more for vertices outside the midpoints.
-    around.grown(search_reach(cloth) + cloth.mean_edge + way)
-}
-
 /// How far away a mesh is looked for [m].
-fn search_reach(cloth: &ClothModel) -> f64 {
-    SEARCH_EDGES * cloth.mean_edge + cloth.fabric.thickness
+fn search_reach(cloth: &ClothModel, collider: &ColliderModel) -> f64 {
+    SEARCH_EDGES * cloth.mean_edge + activation(cloth, collider)
 }
 
 /// Distance that a cloth keeps from a collider's surface [m].
