@@ -47,7 +47,14 @@ pub fn run(arguments: &CheckArgs) -> Result<(), Failure> {
         }
     }
     for collider in &model.colliders {
-        text += &format!("collider \"{}\"\n", collider.name);
+        let animated = collider.animated().map(|surface| {
+            let vertices = counted(surface.vertex_count(), "vertex", "vertices");
+            format!(
+                ": animated, {vertices}{}",
+                surface.clip().map_or(String::new(), |clip| format!(", clip \"{clip}\""))
+            )
+        });
+        text += &format!("collider \"{}\"{}\n", collider.name, animated.unwrap_or_default());
     }
     let count = substeps::choose(&scene, &model, &state, scene.first_frame as f64);
     text += &match scene.substeps {

@@ -101,6 +101,11 @@ impl AnimatedSurface {
         self.file_vertex.len()
     }
 
+    /// Name of the clip that moves it; none if the file has no clips.
+    pub fn clip(&self) -> Option<&str> {
+        self.mesh.clips().get(self.playback.clip).map(|(name, _)| *name)
+    }
+
     /// The pose at a moment.
     pub fn pose(&self, moment: Moment) -> SurfacePose {
         let seconds = self.playback.seconds(moment.frame);
