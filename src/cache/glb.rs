@@ -47,6 +47,9 @@ const FRAMING: u64 = 12 + 8 + 8;
 /// Largest 16-bit step in use; a little less than there is, for what rounding adds.
 const LARGEST_STEP: f64 = 32_760.0;
 
+/// No f32 takes more letters in JSON: 17 digits behind all the zeros that are written before an exponent stands in for them.
+const LONGEST_NUMBER: f64 = -1.234_567_935_171_071_4e-5;
+
 /// Bytes from one vector of 16-bit steps to the next.
 const WHOLE_STRIDE: usize = 8;
 
@@ -257,7 +260,7 @@ struct Bounds {
 impl Bounds {
     /// As long in JSON as numbers can be.
     fn longest(whole: bool) -> Bounds {
-        let number = if whole { f64::from(i16::MIN) } else { -1.234_567_890_123_456_7e-38 };
+        let number = if whole { f64::from(i16::MIN) } else { LONGEST_NUMBER };
         Bounds { low: [number; 3], high: [number; 3] }
     }
 
@@ -567,7 +570,8 @@ impl GlbJob {
     fn layout<'a>(&'a self, frames: &'a [i64], extras: Option<Json>) -> Layout<'a> {
         let GlbJob { mesh, name, fps, glb, .. } = self;
         // Sizes are asked for before the steps are known, and do not depend on them.
-        let unknown = Grid { origin: [-1.234_567_9e-38; 3], step: 1.234_567_9e-38 };
+        let longest = LONGEST_NUMBER as f32;
+        let unknown = Grid { origin: [longest; 3], step: -longest };
         let grid = glb.quantize.then(|| self.grid.unwrap_or(unknown));
         Layout { mesh, name, frames, fps: *fps, glb: *glb, grid, extras }
     }
