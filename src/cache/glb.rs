@@ -100,7 +100,9 @@ impl GlbMesh {
         let groups = NormalGroups::build(mesh);
         let has_uvs = mesh.corners.iter().any(|corner| corner.uv.is_some());
         let uv = |corner: usize| match mesh.corners[corner].uv {
-            Some(uv) => [mesh.uvs[uv as usize][0] as f32, (1.0 - mesh.uvs[uv as usize][1]) as f32],
+            // What f32 cannot hold is no place in a picture.
+            Some(uv) => [mesh.uvs[uv as usize][0], 1.0 - mesh.uvs[uv as usize][1]]
+                .map(|x| Some(x as f32).filter(|x| x.is_finite()).unwrap_or_default()),
             None => [0.0; 2],
         };
         // Numbered by first use, then in the order of the mesh.
