@@ -97,19 +97,20 @@ enum FileError {
 fn read_file(typed: &str, path: &Path, object: Option<&str>) -> Result<Asset, FileError> {
     let bytes = read_bytes(path).map_err(FileError::Unusable)?;
     let mut inputs = vec![InputFile::new(typed, &bytes)];
+    let folder = typed.rfind(['/', '\\']).map_or("", |slash| &typed[..=slash]);
+    let typed = |name: &str| {
+        let is_whole = name.starts_with("file://") || Path::new(name).is_absolute();
+        if is_whole { name.to_owned() } else { format!("{folder}{name}") }
+    };
     if !is_gltf(path) {
         let file = obj::parse(path, &bytes).map_err(FileError::Unusable)?;
         let mut mesh = file.select(object).map_err(FileError::Choice)?;
-        inputs.extend(mtl::read_libraries(&mut mesh, path.parent().unwrap_or(Path::new(""))));
+        let libraries = mtl::read_libraries(&mut mesh, path.parent().unwrap_or(Path::new("")));
+        inputs.extend(libraries.into_iter().map(|file| InputFile { typed: typed(&file.typed), ..file }));
         return Ok(Asset::still(mesh, inputs));
     }
     let file = gltf::parse(path, &bytes).map_err(FileError::Unusable)?;
     let selection = file.select(object).map_err(FileError::Choice)?;
-    let folder = typed.rfind(['/', '\\']).map_or("", |slash| &typed[..=slash]);
-    let typed = |uri: &str| {
-        let is_whole = uri.starts_with("file://") || Path::new(uri).is_absolute();
-        if is_whole { uri.to_owned() } else { format!("{folder}{uri}") }
-    };
     inputs.extend(file.external_files().iter().map(|file| InputFile {
         typed: typed(&file.uri),
         bytes: file.bytes,

@@ -26,7 +26,9 @@ pub fn read_libraries(mesh: &mut PolyMesh, folder: &Path) -> Vec<InputFile> {
             false => statement.split_whitespace().collect(),
         };
         for name in names {
-            let Ok(bytes) = std::fs::read(folder.join(name)) else {
+            let path = folder.join(name);
+            // Devices and pipes may never end.
+            let Some(bytes) = path.is_file().then(|| std::fs::read(path).ok()).flatten() else {
                 continue;
             };
             for material in parse(&String::from_utf8_lossy(&bytes)) {

@@ -360,7 +360,7 @@ fn materials_come_back_from_mtl() {
     kiln::cache::obj::write_mtl(&path, &materials).unwrap();
     assert_eq!(mtl::parse(&std::fs::read_to_string(&path).unwrap()), materials);
 
-    let mut mesh = PolyMesh { material_libraries: vec!["both.mtl absent.mtl".into()], ..PolyMesh::default() };
+    let mut mesh = PolyMesh { material_libraries: vec!["both.mtl absent.mtl /dev/zero".into()], ..PolyMesh::default() };
     let inputs = mtl::read_libraries(&mut mesh, folder.path());
     assert_eq!((mesh.material_definitions, inputs.len()), (materials, 1));
 }
