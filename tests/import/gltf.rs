@@ -197,6 +197,16 @@ fn materials_attributes_and_groups_come_along() {
     let silk = &mesh.material_definitions[0];
     assert_eq!((silk.name.as_str(), silk.base_color, silk.metallic), ("silk", [1.0, 0.5, 0.25, 1.0], 0.0));
     assert_eq!((silk.roughness, silk.emissive, silk.double_sided), (0.75, [0.1, 0.2, 0.3], true));
+    // Alpha only counts where the material blends, and all metal only where no texture says what is.
+    let mut see_through = rigged();
+    let material = &mut see_through.json["materials"][0];
+    material["alphaMode"] = json!("BLEND");
+    material["pbrMetallicRoughness"]["metallicFactor"] = json!(1.0);
+    let [metal, cloth] = [json!(null), json!({ "index": 0 })].map(|texture| {
+        see_through.json["materials"][0]["pbrMetallicRoughness"]["metallicRoughnessTexture"] = texture;
+        load(&see_through, None).mesh.material_definitions[0].clone()
+    });
+    assert_eq!((metal.base_color[3], metal.metallic, cloth.metallic), (0.5, 1.0, 0.0));
     assert_eq!(mesh.materials.len(), 1);
     assert!(mesh.groups.is_empty());
     let attributes: Vec<(&str, f64)> = mesh.attributes.iter().map(|a| (a.name.as_str(), a.values[2])).collect();

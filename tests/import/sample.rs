@@ -141,7 +141,7 @@ pub fn rigged() -> Sample {
     let attributes = json!({ "POSITION": positions, "NORMAL": normals, "TEXCOORD_0": uvs, "JOINTS_0": joints,
         "WEIGHTS_0": weights, "_PIN": pin, "COLOR_0": color });
     s.push("materials", json!({ "name": "silk", "doubleSided": true, "emissiveFactor": [0.1, 0.2, 0.3],
-        "pbrMetallicRoughness": { "baseColorFactor": [1.0, 0.5, 0.25, 1.0], "metallicFactor": 0.0, "roughnessFactor": 0.75 } }));
+        "pbrMetallicRoughness": { "baseColorFactor": [1.0, 0.5, 0.25, 0.5], "metallicFactor": 0.0, "roughnessFactor": 0.75 } }));
     s.push(
         "meshes",
         json!({ "name": "strip", "weights": [0.0, 0.25], "primitives": [{ "attributes": attributes, "indices": indices,

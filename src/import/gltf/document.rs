@@ -115,6 +115,7 @@ pub struct MaterialText {
     pub name: Option<String>,
     pub pbr_metallic_roughness: PbrText,
     pub emissive_factor: [f64; 3],
+    pub alpha_mode: Option<String>,
     pub double_sided: bool,
 }
 
@@ -124,11 +125,17 @@ pub struct PbrText {
     pub base_color_factor: [f64; 4],
     pub metallic_factor: f64,
     pub roughness_factor: f64,
+    pub metallic_roughness_texture: Option<IgnoredAny>,
 }
 
 impl Default for PbrText {
     fn default() -> Self {
-        PbrText { base_color_factor: [1.0; 4], metallic_factor: 1.0, roughness_factor: 1.0 }
+        PbrText {
+            base_color_factor: [1.0; 4],
+            metallic_factor: 1.0,
+            roughness_factor: 1.0,
+            metallic_roughness_texture: None,
+        }
     }
 }
 

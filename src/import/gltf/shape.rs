@@ -414,10 +414,14 @@ const NO_MATERIAL: &str = "default";
 
 fn definition(name: &str, text: &MaterialText) -> Material {
     let pbr = &text.pbr_metallic_roughness;
+    let [r, g, b, alpha] = pbr.base_color_factor;
+    // In all other modes alpha makes nothing see-through, whatever it is.
+    let opacity = if text.alpha_mode.as_deref() == Some("BLEND") { alpha } else { 1.0 };
     Material {
         name: name.to_owned(),
-        base_color: pbr.base_color_factor,
-        metallic: pbr.metallic_factor,
+        base_color: [r, g, b, opacity],
+        // The factor is only the most that the texture, which is left out, can say; all metal is drawn black.
+        metallic: if pbr.metallic_roughness_texture.is_some() { 0.0 } else { pbr.metallic_factor },
         roughness: pbr.roughness_factor,
         emissive: text.emissive_factor,
         double_sided: text.double_sided,
