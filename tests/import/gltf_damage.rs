@@ -340,6 +340,45 @@ fn counts_without_bytes_reserve_nothing() {
 }
 
 #[test]
+fn what_shares_bytes_is_bounded() {
+    let load = |sample: &Sample, object: Option<&str>| {
+        let file = parse(Path::new("a.glb"), &sample.glb()).unwrap();
+        file.load(&file.select(object).unwrap()).unwrap_err().message
+    };
+    let count = 100_000;
+    for key in ["attributes", "targets"] {
+        let mut s = rigged();
+        let (positions, paint) = (s.accessor(&vec![1; 3 * count], BYTE, "VEC3", count), 1000);
+        let primitive = &mut s.json["meshes"][0]["primitives"][0];
+        *primitive = json!({ "attributes": { "POSITION": positions } });
+        match key {
+            "attributes" => (0..paint).for_each(|n| primitive[key][format!("_{n}")] = json!(positions)),
+            _ => primitive[key] = json!(vec![json!({ "POSITION": positions }); paint]),
+        }
+        s.json["nodes"] = json!([{ "mesh": 0 }]);
+        s.json["scenes"] = json!([{ "nodes": [0] }]);
+        s.json["animations"] = json!([]);
+        let mesh = s.json["meshes"][0].as_object_mut().unwrap();
+        mesh.remove("weights");
+        let message = load(&s, None);
+        assert!(message.contains("attributes and morph targets"), "{key}: {message}");
+    }
+    let mut s = rigged();
+    let children: Vec<usize> = (1..=6000).collect();
+    s.json["nodes"] = json!([{ "name": "crowd", "children": children }]);
+    s.json["scenes"] = json!([{ "nodes": [0] }]);
+    (s.json["animations"], s.json["skins"]) = (json!([]), json!([]));
+    for n in 0..3000 {
+        s.push("nodes", json!({ "mesh": 0, "skin": n }));
+    }
+    for n in 0..3000 {
+        s.push("nodes", json!({}));
+        s.push("skins", json!({ "joints": [3001 + n] }));
+    }
+    assert!(load(&s, Some("crowd")).contains("3000 skins on 6001 nodes"));
+}
+
+#[test]
 fn nan_in_normals_only_costs_the_normals() {
     let mut s = rigged();
     let normals = s.json["meshes"][0]["primitives"][0]["attributes"]["NORMAL"].as_u64().unwrap();

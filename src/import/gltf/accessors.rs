@@ -1,6 +1,7 @@
 //! Numbers out of buffers. Every offset, count and type is checked here before a byte is read, and what is reserved is
 //! never more than what the file can fill.
 
+use super::buffers::Content;
 use super::document::{AccessorText, Document};
 use super::fault::{Fault, entry, fault};
 
@@ -120,12 +121,12 @@ pub const ATTRIBUTE: Wanted = Wanted {
 /// The numbers in a file.
 pub struct Accessors<'a> {
     pub document: &'a Document,
-    pub buffers: &'a [Vec<u8>],
+    pub buffers: &'a [Content],
 }
 
 impl<'a> Accessors<'a> {
     fn byte_count(&self) -> u64 {
-        self.buffers.iter().map(|buffer| buffer.len() as u64).sum()
+        self.buffers.iter().map(Content::own_bytes).sum()
     }
 
     /// How many elements an accessor says it has, if the file could hold so many.

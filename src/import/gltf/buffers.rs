@@ -1,6 +1,9 @@
 //! The bytes behind a glTF file: in the file itself, in `data:` addresses, or in files beside it.
 
+use std::collections::HashMap;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::document::BufferText;
 use super::fault::{Fault, fault};
@@ -16,44 +19,74 @@ pub struct ExternalFile {
     pub xxh3: String,
 }
 
+/// The bytes of a buffer. Buffers that name the same file share them.
+#[derive(Debug)]
+pub struct Content {
+    bytes: Arc<Vec<u8>>,
+    length: usize,
+    /// Whether a buffer before it has the same bytes.
+    is_shared: bool,
+}
+
+impl Content {
+    /// How many bytes there are that no buffer before it has.
+    pub fn own_bytes(&self) -> u64 {
+        if self.is_shared { 0 } else { self.bytes.len() as u64 }
+    }
+}
+
+impl Deref for Content {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+}
+
 /// All buffers, and the files they came from; `binary` is what a GLB file holds itself.
 pub fn load(
     buffers: &[BufferText],
     binary: Option<&[u8]>,
     path: &Path,
-) -> Result<(Vec<Vec<u8>>, Vec<ExternalFile>), Fault> {
+) -> Result<(Vec<Content>, Vec<ExternalFile>), Fault> {
     let mut contents = Vec::new();
     let mut files: Vec<ExternalFile> = Vec::new();
+    let mut known: HashMap<&str, Arc<Vec<u8>>> = HashMap::new();
     for (n, buffer) in buffers.iter().enumerate() {
         let at = format!("buffers[{n}]");
-        let mut content = match (&buffer.uri, binary) {
-            (None, Some(binary)) if n == 0 => binary.to_vec(),
+        let shared = buffer.uri.as_deref().and_then(|uri| known.get(uri)).cloned();
+        let is_shared = shared.is_some();
+        let bytes = match (&buffer.uri, binary) {
+            (None, Some(binary)) if n == 0 => Arc::new(binary.to_vec()),
             (None, _) => {
                 let help = "export the file as .glb, or with its .bin beside it";
                 return Err(fault(at, "has no data: it names no file").help(help));
             }
             (Some(uri), _) if uri.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("data:")) => {
-                from_data(uri).map_err(|message| fault(&at, message))?
+                Arc::new(from_data(uri).map_err(|message| fault(&at, message))?)
             }
-            (Some(uri), _) => {
-                let file = beside(path, uri);
-                let content = read_file(&file).map_err(|error| {
-                    let message = format!("cannot read `{}`: {error}", file.display());
-                    fault(&at, message).help("put the file beside the glTF, or export as .glb, which holds everything")
-                })?;
-                if !files.iter().any(|known| known.uri == *uri) {
+            (Some(uri), _) => match shared {
+                Some(bytes) => bytes,
+                None => {
+                    let file = beside(path, uri);
+                    let content = read_file(&file).map_err(|error| {
+                        let message = format!("cannot read `{}`: {error}", file.display());
+                        fault(&at, message)
+                            .help("put the file beside the glTF, or export as .glb, which holds everything")
+                    })?;
                     let xxh3 = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&content));
                     files.push(ExternalFile { uri: uri.clone(), bytes: content.len() as u64, xxh3 });
+                    let bytes = Arc::new(content);
+                    known.insert(uri, bytes.clone());
+                    bytes
                 }
-                content
-            }
+            },
         };
-        if (content.len() as u64) < buffer.byte_length {
-            let message = format!("should have {} bytes and has {}", buffer.byte_length, content.len());
+        if (bytes.len() as u64) < buffer.byte_length {
+            let message = format!("should have {} bytes and has {}", buffer.byte_length, bytes.len());
             return Err(fault(at, message).help("the file is cut short or damaged: export or copy it again"));
         }
-        content.truncate(buffer.byte_length as usize);
-        contents.push(content);
+        contents.push(Content { bytes, length: buffer.byte_length as usize, is_shared });
     }
     Ok((contents, files))
 }

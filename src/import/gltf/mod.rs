@@ -20,6 +20,7 @@ mod tree;
 
 use std::path::{Path, PathBuf};
 
+use buffers::Content;
 pub use buffers::ExternalFile;
 
 use super::choice::{Choice, list};
@@ -38,7 +39,7 @@ use tree::Tree;
 pub struct GltfFile {
     path: PathBuf,
     document: Document,
-    buffers: Vec<Vec<u8>>,
+    buffers: Vec<Content>,
     tree: Tree,
     node_names: Vec<String>,
     material_names: Vec<String>,

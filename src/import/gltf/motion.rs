@@ -15,6 +15,9 @@ use crate::mesh::rig::{Clip, Node, Rig, Skin, Target, Track};
 /// Channels may share bytes, so the size of a file does not bound its keys; this is half a gigabyte of them.
 const MOST_KEY_NUMBERS: usize = 1 << 26;
 
+/// Every skin has a bind pose of all nodes; more of them together than this are no character.
+const MOST_BOUND_NODES: usize = 1 << 22;
+
 /// A rig and the mesh nodes that hang on it.
 pub struct Motion {
     pub rig: Rig,
@@ -45,6 +48,10 @@ pub fn read(file: &GltfFile, mesh_nodes: &[usize]) -> Result<Motion, Fault> {
     }
     let joints = skins.iter().flat_map(|&skin| document.skins[skin].joints.iter().copied());
     let used = file.tree.with_ancestors(mesh_nodes.iter().copied().chain(joints));
+    if skins.len().saturating_mul(used.len()) > MOST_BOUND_NODES {
+        let message = format!("{} skins on {} nodes are too many", skins.len(), used.len());
+        return Err(fault("skins", message).help("choose a smaller part of the file as `object`"));
+    }
     let number: HashMap<usize, u32> = used.iter().enumerate().map(|(n, &node)| (node, n as u32)).collect();
     let parent = |node: usize| file.tree.parents[node].and_then(|parent| number.get(&parent).copied());
     rig.nodes = used.iter().map(|&node| Node { parent: parent(node), rest: file.tree.rest[node] }).collect();

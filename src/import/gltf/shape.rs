@@ -17,6 +17,9 @@ const MOST_VERTICES: usize = 1 << 24;
 /// Six corners a vertex is what closed surfaces have; this is more.
 const MOST_CORNERS: usize = 1 << 27;
 
+/// Attributes and morph targets may share bytes too; this is how many of them all vertices together may have.
+const MOST_VERTEX_ATTRIBUTES: usize = 1 << 26;
+
 /// A node that shows a mesh, and how its vertices are bound.
 pub struct Part {
     pub node: usize,
@@ -42,6 +45,7 @@ pub struct Collected {
     pub findings: Vec<String>,
     is_animated: bool,
     groups: Vec<(String, Vec<u32>)>,
+    vertex_attributes_left: usize,
 }
 
 /// Vertices of a primitive, which other primitives may share.
@@ -55,7 +59,14 @@ struct Block {
 impl Collected {
     pub fn new(name: &str, is_animated: bool) -> Self {
         let mesh = PolyMesh { name: name.to_owned(), face_starts: vec![0], ..PolyMesh::default() };
-        Collected { mesh, bound: Vec::new(), findings: Vec::new(), is_animated, groups: Vec::new() }
+        Collected {
+            mesh,
+            bound: Vec::new(),
+            findings: Vec::new(),
+            is_animated,
+            groups: Vec::new(),
+            vertex_attributes_left: MOST_VERTEX_ATTRIBUTES,
+        }
     }
 
     /// Adds all primitives of one mesh node.
@@ -140,6 +151,12 @@ impl Collected {
         if first + count > MOST_VERTICES {
             return Err(fault(at, format!("more than {MOST_VERTICES} vertices")).help("simplify the mesh"));
         }
+        let wanted = count * (primitive.attributes.len() + primitive.targets.len());
+        self.vertex_attributes_left = self.vertex_attributes_left.checked_sub(wanted).ok_or_else(|| {
+            let help = "remove attributes or morph targets, or simplify the mesh";
+            fault(at, format!("the vertices have more than {MOST_VERTEX_ATTRIBUTES} attributes and morph targets"))
+                .help(help)
+        })?;
         for (name, &accessor) in &primitive.attributes {
             let other = accessors.count(accessor, &|| from(name))?;
             if other != count {
