@@ -103,7 +103,7 @@ pub struct Contacts {
     travelled: Vec<f64>,
     /// For each pair how far that may go until it has to be looked at; infinite for those that are active.
     sleeps_until: Vec<f64>,
-    /// How far each collider may have moved since the start of the frame [m].
+    /// How far each collider may have moved from the start of the frame to that of the step [m].
     collider_travelled: Vec<f64>,
     /// For each pair what was seen when it was last looked at, if anything was near.
     seen: Vec<Option<Seen>>,
@@ -182,9 +182,7 @@ impl Contacts {
             let around = self.watched_box(cloth, moving, 0.0);
             for (number_of_collider, collider) in world.colliders.iter_mut().enumerate() {
                 collider.watch(number, around, WATCH_EDGES * cloth.mean_edge);
-                let way = collider.step_motion(&around);
-                ways[number_of_collider] += way;
-                self.collider_travelled[number_of_collider] += way;
+                ways[number_of_collider] += collider.step_motion(&around);
             }
         }
         self.travelled.iter_mut().zip(&ways).for_each(|(travelled, way)| *travelled += way);
@@ -216,6 +214,8 @@ impl Contacts {
             world.colliders.iter_mut().for_each(|collider| collider.place(0));
             self.look(&due, cloth, moving, world, &ways);
         }
+        // Only now: what was seen was seen at the start of the step.
+        self.collider_travelled.iter_mut().zip(&ways).for_each(|(travelled, way)| *travelled += way - cloth_way);
         *world.collider_seconds += start.elapsed().as_secs_f64();
     }
 
