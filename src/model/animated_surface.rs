@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::Moment;
 use crate::algorithms::contact::signed_distance::SurfaceShape;
+use crate::import::choice::list;
 use crate::math::Vec3;
 use crate::math::motion::{Motion, Pose};
 use crate::mesh::animated::{AnimatedMesh, MeshPose};
@@ -34,8 +35,10 @@ impl Playback {
         let names: Vec<&str> = clips.iter().map(|(name, _)| *name).collect();
         let found = |name: &String| names.iter().position(|known| known == name);
         let refused = |message: String| {
-            let help =
-                format!("the file has: {}", names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", "));
+            let help = match names.is_empty() {
+                true => "the file has none; leave `animation` out to take it as it stands".to_owned(),
+                false => format!("the file has: {}", list(&names)),
+            };
             Err(Problem::error(Place::Scene(place.key("animation")), message).help(help))
         };
         let clip = match &wanted.clip {

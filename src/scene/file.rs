@@ -287,7 +287,7 @@ pub struct ClothEntry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum RenderMeshText {
-    /// Path of an OBJ file, relative to the scene file.
+    /// Path of a glTF or OBJ file, relative to the scene file.
     Path(String),
     /// A mesh and how it is read and written.
     Entry(RenderMeshEntry),
@@ -297,7 +297,7 @@ pub enum RenderMeshText {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RenderMeshEntry {
-    /// Path of an OBJ file (relative to the scene file), or a made mesh such as
+    /// Path of a glTF or OBJ file (relative to the scene file), or a made mesh such as
     /// { sheet = { vertices = [401, 401], size = [4.0, 4.0] } }.
     pub mesh: MeshText,
     /// Which object or group of the mesh file; may be left out if the file has at most one object.
