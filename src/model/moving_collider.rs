@@ -77,10 +77,13 @@ impl<'m> MovingCollider<'m> {
 
     /// A cloth is in this box: if that is further than foreseen, look `ahead` of it [m].
     pub fn watch(&mut self, cloth: usize, near: Aabb, ahead: f64) {
+        // Before the first frame one box stands for all cloths.
         if let Some(surface) = &mut self.surface
             && !surface.near.iter().any(|watched| watched.contains(&near))
         {
-            surface.near[cloth] = surface.near[cloth].join(near.grown(ahead));
+            if let Some(watched) = surface.near.get_mut(cloth) {
+                *watched = watched.join(near.grown(ahead));
+            }
             surface.choose();
         }
     }

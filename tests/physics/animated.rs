@@ -6,6 +6,9 @@ use std::path::Path;
 use crate::support::World;
 use kiln::math::{Mat3, Vec3};
 use kiln::model::{Moment, MovingCollider};
+use kiln::math::Vec3;
+use kiln::solver::cpu::CpuBackend;
+use kiln::solver::{Backend, Vertices};
 use serde_json::{Value as Json, json};
 
 /// A slab of 1 × 0.2 × 1 m, its top at y = 0.
@@ -303,4 +306,42 @@ fn a_waist_stays_on_the_hips_of_the_walking_figure() {
 fn axes([a, b, c]: [Vec3; 3]) -> Mat3 {
     let (along, normal) = ((b - a).normalize(), (b - a).cross(&(c - a)).normalize());
     Mat3::from_columns(&[along, normal, along.cross(&normal)])
+#[test]
+fn two_cloths_follow_two_animated_colliders_from_the_first_frame_on() {
+    let folder = tempfile::tempdir().unwrap();
+    write_slab(folder.path(), "node");
+    let cloth = |name: &str, z: f64, leader: &str| {
+        format!(
+            "[[cloth]]\nname = \"{name}\"\nmesh = {{ sheet = {{ vertices = [5, 5], size = [0.4, 0.4] }} }}\n\
+             transform = {{ translate = [0, 0.01, {z}] }}\npins = [{{ boundary = 0, follow = \"{leader}\" }}]\n"
+        )
+    };
+    let collider = |name: &str, keys: &str| {
+        format!(
+            "[[collider]]\nname = \"{name}\"\nshape = \"mesh\"\nmesh = \"slab.gltf\"\n\
+             transform = {{ translate = {{ keys = {keys} }} }}\n"
+        )
+    };
+    let text = [
+        "[scene]\nname = \"two\"\nfps = 24\nframes = \"10-16\"\n".to_owned(),
+        cloth("near", 0.0, "slides"),
+        cloth("far", 3.0, "rises"),
+        collider("slides", "[[10, [0, 0, 0]], [16, [0, 0, 0.06]]]"),
+        collider("rises", "[[10, [0, 0, 3]], [16, [0, 0.1, 3]]]"),
+    ];
+    let world = World::in_folder(&text.concat(), folder.path(), &[]);
+    let mut backend = CpuBackend::new(&world.scene, &world.model);
+    for cloth in 0..2 {
+        backend.fetch(&world.start, cloth, &mut Vertices::default());
+    }
+    let starts: Vec<Vec3> = world.model.cloths.iter().map(|cloth| cloth.mesh.positions[0]).collect();
+    world.simulate(|frame| {
+        // The clip's way and that of the keys add up.
+        let part = (frame.number - 10) as f64 / 6.0;
+        for (cloth, keyed) in [Vec3::new(0.0, 0.0, 0.06), Vec3::new(0.0, 0.1, 0.0)].into_iter().enumerate() {
+            let way = frame.vertices[cloth].positions[0] - starts[cloth];
+            let wanted = (keyed + Vec3::new(0.075, 0.0, 0.0)) * part;
+            assert!((way - wanted).norm() < 1e-6, "cloth {cloth}, frame {}: {way:?}, not {wanted:?}", frame.number);
+        }
+    });
 }
