@@ -222,7 +222,9 @@ fn triangles(
     }
     if mesh.triangles.is_empty() {
         let flat = Problem::error(at(), "the mesh has no triangle with an area");
-        problems.push(flat.help("check the mesh in its program: all faces are flat lines or points"));
+        problems.push(flat.help(
+            "check the mesh in its program (an animated one in its bind pose): all faces are flat lines or points",
+        ));
         return None;
     }
     Some((mesh, topology))

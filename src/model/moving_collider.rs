@@ -2,7 +2,8 @@
 //!
 //! Idea: a mesh whose vertices move is evaluated exactly at a few times of the frame and goes straight in between. Only the part
 //! that comes near a cloth takes part: it is chosen once a frame from the space that each triangle passes through, its hierarchy is
-//! built then and refitted whenever distances are asked for.
+//! built then and refitted whenever distances are asked for. At both ends of a frame all of the mesh is there, so that cloth
+//! deep inside a body is noticed; then all of it takes part.
 
 use super::animated_surface::AnimatedSurface;
 use super::{ColliderModel, Moment};
@@ -17,6 +18,10 @@ use crate::mesh::bvh::{Aabb, Bvh};
 const PIECES: usize = 4;
 /// By how much of its way a vertex on an arc may leave the box around start and end: an arc of 90 degrees leaves it by 0.21.
 const BULGE: f64 = 0.25;
+
+/// All of space.
+const EVERYWHERE: Aabb =
+    Aabb { low: Vec3::new(f64::MIN, f64::MIN, f64::MIN), high: Vec3::new(f64::MAX, f64::MAX, f64::MAX) };
 
 /// A point that moves with a collider's surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,7 +54,6 @@ impl<'m> MovingCollider<'m> {
     /// A collider at one moment, all of it.
     pub fn at(model: &'m ColliderModel, number: usize, moment: Moment) -> Self {
         let pose = model.motion.at(moment.frame);
-        let everywhere = Aabb { low: Vec3::repeat(f64::NEG_INFINITY), high: Vec3::repeat(f64::INFINITY) };
         let mut collider = MovingCollider {
             model,
             number: number as u32,
@@ -60,7 +64,7 @@ impl<'m> MovingCollider<'m> {
             surface: model.animated().map(|surface| MovingSurface::new(surface, moment)),
         };
         if let Some(surface) = &mut collider.surface {
-            surface.begin_frame([moment; 2], vec![everywhere]);
+            surface.begin_frame([moment; 2], vec![EVERYWHERE]);
             surface.place(0.0);
         }
         collider
@@ -86,6 +90,11 @@ impl<'m> MovingCollider<'m> {
             }
             surface.choose();
         }
+    }
+
+    /// A cloth is deep inside: all of the surface may be the nearest.
+    pub fn watch_everything(&mut self, cloth: usize) {
+        self.watch(cloth, EVERYWHERE, 0.0);
     }
 
     /// Keep triangles at hand although no cloth is near: pins follow them.
@@ -191,12 +200,15 @@ struct MovingSurface<'m> {
     /// Positions that the hierarchy fits, and the part of the frame they are of.
     placed: Vec<Vec3>,
     placed_at: Option<f64>,
+    /// Over all triangles; fits at the ends of the frame.
+    whole: Bvh,
 }
 
 impl<'m> MovingSurface<'m> {
     fn new(surface: &'m AnimatedSurface, moment: Moment) -> Self {
         let start = surface.positions(moment);
         MovingSurface {
+            whole: Bvh::build(&start, surface.shape.triangles()),
             surface,
             moments: [moment; 2],
             near: Vec::new(),
@@ -290,19 +302,33 @@ impl<'m> MovingSurface<'m> {
         if self.placed_at == Some(part) {
             return;
         }
+        self.placed_at = Some(part);
+        if let Some(end) = self.end_of_frame() {
+            self.placed.clone_from(&self.keys[end]);
+            self.whole.refit(&self.placed, self.surface.shape.triangles());
+            return;
+        }
         let (piece, inside) = Self::piece(part);
         let [from, to] = [&self.keys[piece], &self.keys[piece + 1]];
         for v in self.vertices.iter().map(|&v| v as usize) {
             self.placed[v] = from[v].blend(to[v], inside);
         }
         self.bvh.refit(&self.placed, &self.corners);
-        self.placed_at = Some(part);
+    }
+
+    /// The complete positions that distances are asked for, if it is an end of the frame.
+    fn end_of_frame(&self) -> Option<usize> {
+        [0, PIECES].into_iter().find(|&key| self.placed_at == Some(key as f64 / PIECES as f64))
     }
 
     fn nearest(&self, point: Vec3, reach: f64, guess: Option<u32>) -> Option<Nearest> {
+        let shape = &self.surface.shape;
+        if self.end_of_frame().is_some() {
+            return shape.nearest(&self.placed, &self.whole, None, point, reach, guess);
+        }
         // Where other triangles are is not known.
         let guess = guess.filter(|guess| self.triangles.binary_search(guess).is_ok());
-        self.surface.shape.nearest(&self.placed, &self.bvh, Some(&self.triangles), point, reach, guess)
+        shape.nearest(&self.placed, &self.bvh, Some(&self.triangles), point, reach, guess)
     }
 
     /// The longest way of a vertex between two parts of the frame.

@@ -6,7 +6,6 @@ use std::path::Path;
 use crate::support::World;
 use kiln::math::{Mat3, Vec3};
 use kiln::model::{Moment, MovingCollider};
-use kiln::math::Vec3;
 use kiln::solver::cpu::CpuBackend;
 use kiln::solver::{Backend, Vertices};
 use serde_json::{Value as Json, json};
@@ -188,6 +187,23 @@ fn two_cloths_rest_on_the_thick_skin_of_an_animated_mesh() {
     });
 }
 
+/// Deeper than any triangle is near, in the middle of a slab that is moved by a clip: it is noticed in every frame, and led out.
+#[test]
+fn cloth_deep_inside_an_animated_body_is_noticed_and_led_out() {
+    let folder = tempfile::tempdir().unwrap();
+    write_slab(folder.path(), "node");
+    let text = "[scene]\nname = \"deep\"\nfps = 24\nframes = \"0-12\"\nsubsteps = 20\n\
+                [[cloth]]\nname = \"c\"\nmesh = { sheet = { vertices = [9, 9], size = [0.04, 0.04] } }\n\
+                transform = { translate = [0, -0.08, 0] }\nthickness = 0.001\nbend = 1e-6\n\
+                [[collider]]\nname = \"slab\"\nshape = \"mesh\"\nmesh = \"slab.gltf\"\n";
+    let world = World::in_folder(text, folder.path(), &[]);
+    let mut depths = Vec::new();
+    world.simulate(|frame| depths.push(frame.quality[0].max_penetration));
+    // 8 cm at 1 m/s take two frames.
+    assert!(depths[0] > 0.02 && depths[0] < 0.06, "{depths:?}");
+    assert!(depths[3..].iter().all(|depth| *depth < 1e-6), "{depths:?}");
+}
+
 #[test]
 fn clips_start_late_run_faster_and_loop() {
     let folder = tempfile::tempdir().unwrap();
@@ -306,6 +322,8 @@ fn a_waist_stays_on_the_hips_of_the_walking_figure() {
 fn axes([a, b, c]: [Vec3; 3]) -> Mat3 {
     let (along, normal) = ((b - a).normalize(), (b - a).cross(&(c - a)).normalize());
     Mat3::from_columns(&[along, normal, along.cross(&normal)])
+}
+
 #[test]
 fn two_cloths_follow_two_animated_colliders_from_the_first_frame_on() {
     let folder = tempfile::tempdir().unwrap();

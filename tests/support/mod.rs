@@ -51,6 +51,10 @@ impl World {
         let mut backend = CpuBackend::new(scene, model);
         let mut vertices: Vec<Vertices> = model.cloths.iter().map(|_| Vertices::default()).collect();
         let frame_seconds = scene.fps.frame_seconds();
+        // As in a bake, the first frame is looked at before anything moves.
+        for (cloth, vertices) in vertices.iter_mut().enumerate() {
+            backend.fetch(&state, cloth, vertices);
+        }
         for frame in scene.first_frame..scene.last_frame {
             let seconds = (frame - scene.first_frame) as f64 * frame_seconds;
             let moments = [frame, frame + 1].map(|frame| Moment::at(frame as f64));

@@ -97,6 +97,9 @@ pub fn cylinder(p: Vec3, from: Vec3, to: Vec3, radius: f64) -> Nearest {
     if beyond_end > beyond_side { Nearest::new(p, beyond_end, end) } else { Nearest::new(p, beyond_side, radial) }
 }
 
+/// More than the rounding errors of distances between things some metres from the origin [m].
+const ROUNDING: f64 = 1e-12;
+
 /// What a mesh encloses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inside {
@@ -182,7 +185,8 @@ impl SurfaceShape {
             if distance <= search * search && nearer {
                 best = Some((distance, triangle, q, feature));
             }
-            best.map_or(search * search, |(least, ..)| least)
+            // A little further, so that rounding does not decide between neighbours that are equally near.
+            best.map_or(search * search, |(least, ..)| (least.sqrt() + ROUNDING).powi(2))
         };
         let within = guess.map_or(search * search, &mut visit);
         bvh.near(p, within, |place| visit(numbers.map_or(place, |numbers| numbers[place as usize])));

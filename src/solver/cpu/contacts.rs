@@ -212,7 +212,7 @@ impl Contacts {
         }
         if !due.is_empty() {
             world.colliders.iter_mut().for_each(|collider| collider.place(0));
-            self.look(&due, cloth, moving, world, &ways);
+            self.look(number, &due, cloth, moving, world, &ways);
         }
         // Only now: what was seen was seen at the start of the step.
         self.collider_travelled.iter_mut().zip(&ways).for_each(|(travelled, way)| *travelled += way - cloth_way);
@@ -231,7 +231,15 @@ impl Contacts {
         self.travelled[collider] <= self.sleeps_until[pair]
     }
 
-    fn look(&mut self, due: &[u32], cloth: &ClothModel, moving: &ClothState, world: &StepWorld, ways: &[f64]) {
+    fn look(
+        &mut self,
+        number: usize,
+        due: &[u32],
+        cloth: &ClothModel,
+        moving: &ClothState,
+        world: &mut StepWorld,
+        ways: &[f64],
+    ) {
         let count = self.collider_count;
         let look = |&pair: &u32| {
             let (point, collider) = (self.points[pair as usize / count], pair as usize % count);
@@ -244,6 +252,12 @@ impl Contacts {
         } else {
             due.iter().map(look).collect()
         };
+        for (&pair, look) in due.iter().zip(&looks) {
+            let collider = &mut world.colliders[pair as usize % count];
+            if look.seen.is_some_and(|seen| -seen.distance > search_reach(cloth, collider.model)) {
+                collider.watch_everything(number);
+            }
+        }
         for (&pair, look) in due.iter().zip(looks) {
             let collider = pair as usize % count;
             let activation = activation(cloth, world.colliders[collider].model);
