@@ -42,7 +42,7 @@ fn skirt(path: &Path, splits: usize) -> usize {
 
 fn main() {
     let quick = std::env::args().any(|arg| arg == "--quick");
-    let frames = if quick { 4 } else { 24 };
+    let frames = if quick { 4 } else { 12 };
     let folder = tempfile::tempdir().unwrap();
     println!("{} threads, {frames} frames of the walk", rayon::current_num_threads());
     println!("| garment | steps a frame | ms a frame | of that the figure | share |");
@@ -55,6 +55,7 @@ fn main() {
         let preset = Path::new(env!("CARGO_MANIFEST_DIR")).join("presets/skirt_walk.toml");
         let mut kiln = Command::new(env!("CARGO_BIN_EXE_kiln"));
         kiln.arg("bake").arg(preset).args(["--progress", "none", "--set", "output.formats=[]", "--set", "gates={}"]);
+        kiln.args(["--set", "scene.dress_blend=12", "--set", "scene.settle=2"]);
         kiln.arg("--set").arg(format!("scene.frames=1-{}", 1 + frames));
         kiln.arg("--set").arg(format!("cloth.skirt.mesh={}", mesh.display())).arg("--out").arg(&job);
         let output = kiln.output().unwrap();
