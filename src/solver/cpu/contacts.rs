@@ -196,18 +196,16 @@ impl Contacts {
             stays
         });
         let mut due = Vec::new();
-        for pair in 0..self.sleeps_until.len() {
-            let collider = pair % self.collider_count;
-            if self.travelled[collider] > self.sleeps_until[pair]
-                && !self.sleeps_on(
-                    pair,
-                    cloth,
-                    moving,
-                    ways[collider],
-                    activation(cloth, world.colliders[collider].model),
-                )
-            {
-                due.push(pair as u32);
+        let activations: Vec<f64> = world.colliders.iter().map(|c| activation(cloth, c.model)).collect();
+        let mut pair = 0;
+        for _ in 0..self.points.len() {
+            for collider in 0..self.collider_count {
+                if self.travelled[collider] > self.sleeps_until[pair]
+                    && !self.sleeps_on(pair, cloth, moving, ways[collider], activations[collider])
+                {
+                    due.push(pair as u32);
+                }
+                pair += 1;
             }
         }
         if !due.is_empty() {
