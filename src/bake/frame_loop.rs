@@ -144,12 +144,14 @@ impl<'m> FrameLoop<'m> {
         let edges = edge_stretch(&cloth.visible_edges, &cloth.visible_rest, positions, &mut self.edge_lengths);
         ObjectRecord {
             name: cloth.name.clone(),
-            max_stretch: quality.max_stretch,
-            mean_stretch: quality.mean_stretch,
-            max_edge_stretch: edges.max,
-            p99_edge_stretch: edges.p99,
+            max_stretch: edges.max,
+            p99_stretch: edges.p99,
+            max_compression: edges.compression,
+            max_constraint_stretch: quality.max_stretch,
+            mean_constraint_stretch: quality.mean_stretch,
             contacts: u64::from(self.reports[number].contacts),
             max_penetration: quality.max_penetration,
+            missed: self.reports[number].max_stretch > cloth.fabric.max_stretch,
         }
     }
 

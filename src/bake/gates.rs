@@ -14,7 +14,11 @@ struct Metric {
 
 const METRICS: [Metric; 3] = [
     Metric { name: "max_stretch", of: |object| object.max_stretch, limit: |gates| gates.max_stretch },
-    Metric { name: "max_edge_stretch", of: |object| object.max_edge_stretch, limit: |gates| gates.max_edge_stretch },
+    Metric {
+        name: "max_constraint_stretch",
+        of: |object| object.max_constraint_stretch,
+        limit: |gates| gates.max_constraint_stretch,
+    },
     Metric { name: "max_penetration", of: |object| object.max_penetration, limit: |gates| gates.max_penetration },
 ];
 

@@ -15,18 +15,23 @@ use super::error::{CacheError, Result};
 pub struct ObjectRecord {
     /// The object's name.
     pub name: String,
-    /// Largest relative stretch of the constraints.
+    /// Largest relative stretch of the simulated mesh's visible edges.
     pub max_stretch: f64,
-    /// Mean relative stretch of the constraints.
-    pub mean_stretch: f64,
-    /// Largest relative stretch of the written mesh's edges.
-    pub max_edge_stretch: f64,
-    /// 99 of 100 edges are stretched less.
-    pub p99_edge_stretch: f64,
+    /// 99 of 100 visible edges are stretched less.
+    pub p99_stretch: f64,
+    /// Largest part of its length that a visible edge has lost.
+    pub max_compression: f64,
+    /// Largest relative stretch of the constraints that the solver works against.
+    pub max_constraint_stretch: f64,
+    /// Mean relative stretch of those constraints.
+    pub mean_constraint_stretch: f64,
     /// Vertices in contact.
     pub contacts: u64,
     /// Depth of the deepest vertex below a collider's surface [m].
     pub max_penetration: f64,
+    /// Whether the frame stretched more than it should, however often it was tried.
+    #[serde(default)]
+    pub missed: bool,
 }
 
 /// Metrics of a frame.
@@ -59,9 +64,10 @@ impl FrameRecord {
         for object in &self.objects {
             let metrics = [
                 ("max_stretch", object.max_stretch),
-                ("mean_stretch", object.mean_stretch),
-                ("max_edge_stretch", object.max_edge_stretch),
-                ("p99_edge_stretch", object.p99_edge_stretch),
+                ("p99_stretch", object.p99_stretch),
+                ("max_compression", object.max_compression),
+                ("max_constraint_stretch", object.max_constraint_stretch),
+                ("mean_constraint_stretch", object.mean_constraint_stretch),
                 ("max_penetration", object.max_penetration),
             ];
             if let Some((metric, _)) = metrics.iter().find(|(_, value)| !value.is_finite()) {

@@ -84,7 +84,7 @@ fn bake(arguments: &BakeArgs, progress: &mut dyn Progress) -> Result<Baked, Fail
             cloth.distances.len()
         ));
     }
-    if scene.substeps == Substeps::Auto {
+    if let Substeps::Auto { .. } = scene.substeps {
         let count = substeps::choose(&scene, &model, &state, scene.first_frame as f64);
         log(&format!("substeps: auto, {count} at the start"));
     }

@@ -58,7 +58,9 @@ pub fn run(arguments: &CheckArgs) -> Result<(), Failure> {
     }
     let count = substeps::choose(&scene, &model, &state, scene.first_frame as f64);
     text += &match scene.substeps {
-        Substeps::Auto => format!("substeps: about {count} a frame at the start, more when the cloth moves fast\n"),
+        Substeps::Auto { .. } => {
+            format!("substeps: about {count} a frame at the start, more when the cloth moves fast\n")
+        }
         Substeps::Fixed(_) => format!("substeps: {count} a frame\n"),
     };
     let (first, last, written) = (scene.first_frame, scene.last_frame, scene.written_frames.len());

@@ -2,6 +2,7 @@
 
 pub mod choice;
 pub mod gltf;
+pub mod image;
 pub mod mtl;
 pub mod obj;
 

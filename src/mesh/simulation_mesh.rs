@@ -32,6 +32,8 @@ pub struct SimulationMesh {
     pub positions: Vec<Vec3>,
     /// Corners into `positions`.
     pub triangles: Vec<[u32; 3]>,
+    /// For each corner of a triangle the corner of the file's polygons that it is, into `PolyMesh::corners`.
+    pub triangle_corners: Vec<[u32; 3]>,
     /// For each file vertex its simulation vertex; `None` where no usable face holds it.
     pub from_file_vertex: Vec<Option<u32>>,
     /// What was left out.
@@ -66,7 +68,7 @@ impl SimulationMesh {
         findings.welded_vertices = welded.len() - welded_positions.len();
 
         let mut seen = std::collections::HashSet::new();
-        let mut triangles = Vec::new();
+        let (mut triangles, mut triangle_corners) = (Vec::new(), Vec::new());
         for face in 0..mesh.face_count() {
             let corners: Vec<u32> = mesh.face(face).iter().map(|c| welded[c.position as usize]).collect();
             let points: Vec<Vec3> = corners.iter().map(|&c| welded_positions[c as usize]).collect();
@@ -77,11 +79,13 @@ impl SimulationMesh {
                     findings.degenerate_triangles += 1;
                     continue;
                 }
+                let file_corners = triangle.map(|k| mesh.face_starts[face] + k as u32);
                 let triangle = triangle.map(|k| corners[k]);
                 let mut set = triangle;
                 set.sort_unstable();
                 if seen.insert(set) {
                     triangles.push(triangle);
+                    triangle_corners.push(file_corners);
                 } else {
                     findings.duplicate_triangles += 1;
                 }
@@ -104,6 +108,6 @@ impl SimulationMesh {
         }
         let from_file_vertex: Vec<Option<u32>> = welded.iter().map(|&v| number[v as usize]).collect();
         findings.isolated_vertices = from_file_vertex.iter().filter(|v| v.is_none()).count();
-        SimulationMesh { positions, triangles, from_file_vertex, findings }
+        SimulationMesh { positions, triangles, triangle_corners, from_file_vertex, findings }
     }
 }

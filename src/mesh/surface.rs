@@ -96,4 +96,9 @@ impl PolyMesh {
     pub fn face(&self, face: usize) -> &[Corner] {
         &self.corners[self.face_starts[face] as usize..self.face_starts[face + 1] as usize]
     }
+
+    /// The polygon that a corner belongs to.
+    pub fn face_of_corner(&self, corner: u32) -> usize {
+        self.face_starts.partition_point(|&start| start <= corner).saturating_sub(1)
+    }
 }

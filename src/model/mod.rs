@@ -3,8 +3,10 @@
 pub mod animated_surface;
 pub mod build_cloth;
 pub mod build_collider;
+pub mod build_maps;
 pub mod build_pins;
 pub mod moving_collider;
+pub mod rest_shape;
 pub mod state;
 
 use std::path::Path;

@@ -1,10 +1,12 @@
 //! The scene file as the user types it. These types are also the published schema: their comments are what an artist
 //! reads in the editor.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Format, Glb, RenderWrite, Space, Unit, UpAxis};
+use super::{Channel, ClothKind, Format, Glb, RenderWrite, SolverChoice, Space, Unit, UpAxis};
 use crate::math::curve::Interpolation;
 
 /// A cloth scene for Kiln.
@@ -86,7 +88,8 @@ pub struct SceneSection {
     #[serde(default)]
     #[schemars(range(max = 1_000_000))]
     pub dress_blend: u32,
-    /// Steps that a frame is cut into: a whole number from 1, or "auto".
+    /// Steps that a frame is cut into: a whole number from 1, or "auto", or bounds of the automatic choice such as
+    /// { min = 20, max = 4000 }.
     #[serde(default = "default_substeps")]
     pub substeps: SubstepsText,
     /// Gravity [m/s2]: [x, y, z], or keys.
@@ -126,7 +129,7 @@ pub enum FramesText {
     Ranges(String),
 }
 
-/// Steps per frame: a whole number from 1, or "auto".
+/// Steps per frame: a whole number from 1, or "auto", or { min = 20, max = 4000 }.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SubstepsText {
@@ -134,6 +137,20 @@ pub enum SubstepsText {
     Fixed(#[schemars(range(min = 1, max = 100_000))] u32),
     /// As many as the scene needs.
     Automatic(Auto),
+    /// As many as the scene needs, within bounds.
+    Bounded(SubstepsBounds),
+}
+
+/// Bounds of the automatic choice of steps per frame.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SubstepsBounds {
+    /// Never fewer steps a frame than this; default 1.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub min: Option<u32>,
+    /// Never more steps a frame than this; default 20000.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub max: Option<u32>,
 }
 
 /// Kiln decides.
@@ -254,7 +271,7 @@ pub struct ClothEntry {
     /// Where the cloth starts.
     #[serde(default)]
     pub transform: StaticTransform,
-    /// What it is made of: "silk", "cotton", "wool", "denim" or "leather".
+    /// What it is made of: "silk", "cotton", "jersey", "wool", "denim", "rubber", "canvas" or "leather".
     #[serde(default = "default_fabric")]
     pub fabric: String,
     /// Mass per area [kg/m2]; without it, the fabric's.
@@ -275,12 +292,95 @@ pub struct ClothEntry {
     /// Largest relative stretch, 0.01 is one percent; without it, the fabric's.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub max_stretch: Option<f64>,
+    /// Stiffness along the warp, the U direction of the mesh [N/m]; without it, the fabric's. A fabric that has none does
+    /// not give at all below its max_stretch.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub warp: Option<f64>,
+    /// Stiffness along the weft, across the warp [N/m]; without it, the fabric's, or else that of the warp.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub weft: Option<f64>,
+    /// Shear stiffness between warp and weft [N/m per radian]; without it, the fabric's.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub shear: Option<f64>,
+    /// How the cloth is made of particles: "auto" (default), "midpoint", "grid" or "stretch_only".
+    #[serde(default)]
+    pub model: ClothKind,
+    /// How its constraints are solved: "auto" (default), "iterative", "direct", "strips" or "pcg".
+    #[serde(default)]
+    pub solver: SolverChoice,
+    /// Which shape is free of stretch: "mesh" (default), the mesh as it stands in the file, or { uv = 1.0 }, its UV layout
+    /// as a sewing pattern, with this many metres for one UV unit.
+    #[serde(default)]
+    pub rest: RestText,
+    /// Factor on the lengths at rest: 0.95 shrinks the cloth by 5 percent, 1.05 lets it grow.
+    #[serde(default = "default_scale")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub rest_scale: f64,
+    /// Where density is more or less: { attribute = "_THICK" }, { image = "mask.png", range = [0.5, 2.0] } or
+    /// { groups = { collar = 3.0 } }.
+    pub density_map: Option<MapEntry>,
+    /// Where bend is more or less: { attribute = "_STIFF" }, { image = "mask.png", range = [1, 10] } or
+    /// { groups = { collar = 3.0 } }.
+    pub bend_map: Option<MapEntry>,
+    /// Where max_stretch is more or less: { attribute = "_ELASTIC" }, { image = "mask.png", range = [0.5, 2.0] } or
+    /// { groups = { cuffs = 3.0 } }.
+    pub stretch_map: Option<MapEntry>,
     /// Vertices that are held in place or led by a motion.
     #[serde(default)]
     pub pins: Vec<PinEntry>,
     /// A finer mesh that follows the cloth into the caches: the path of an OBJ file (relative to the scene file), or
     /// { mesh = "dense.obj", write = "beside" }.
     pub render_mesh: Option<RenderMeshText>,
+}
+
+/// Which shape is free of stretch: "mesh", or { uv = 1.0 } for the UV layout with this many metres for one UV unit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum RestText {
+    /// The mesh as it stands in the file.
+    Word(RestWord),
+    /// The UV layout.
+    Uv(RestUv),
+}
+
+impl Default for RestText {
+    fn default() -> Self {
+        RestText::Word(RestWord::Mesh)
+    }
+}
+
+/// The shape that needs no more words.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RestWord {
+    /// The mesh as it stands in the file.
+    Mesh,
+}
+
+/// The UV layout as a sewing pattern.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RestUv {
+    /// Metres for one UV unit.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub uv: f64,
+}
+
+/// A factor for each vertex: give exactly one of attribute, image, groups.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MapEntry {
+    /// A vertex attribute of a glTF mesh, such as "_THICK" or "COLOR_0.r".
+    pub attribute: Option<String>,
+    /// Path of a PNG or JPEG image (relative to the scene file), laid over the mesh by its UVs.
+    pub image: Option<String>,
+    /// Image: which of its channels: "luminance" (default), "r", "g", "b" or "a".
+    pub channel: Option<Channel>,
+    /// Groups of the mesh file and the factor inside each one, such as { collar = 3.0, hem = 2.0 }; elsewhere it is 1, and
+    /// where groups meet, their factors multiply.
+    pub groups: Option<BTreeMap<String, f64>>,
+    /// Attribute, image: the factors that the values 0 and 1 stand for; default [0, 1].
+    pub range: Option<[f64; 2]>,
 }
 
 /// A finer mesh that follows the cloth: a path, or a table with a mesh and how it is read and written.
@@ -537,12 +637,12 @@ impl Default for OutputSection {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GatesSection {
-    /// On the relative stretch that the solver works against; 0.01 is one percent.
+    /// On the relative stretch of the visible edges of the simulated mesh; 0.01 is one percent.
     #[schemars(range(min = 0))]
     pub max_stretch: Option<f64>,
-    /// On the relative stretch of the edges of the written mesh; 0.01 is one percent.
+    /// On the relative stretch of the constraints that the solver works against; 0.01 is one percent.
     #[schemars(range(min = 0))]
-    pub max_edge_stretch: Option<f64>,
+    pub max_constraint_stretch: Option<f64>,
     /// On the depth of a written vertex below a collider's surface [m].
     #[schemars(range(min = 0))]
     pub max_penetration: Option<f64>,

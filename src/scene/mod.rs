@@ -10,7 +10,7 @@ pub mod document;
 pub mod fabric;
 pub mod file;
 pub mod frames;
-mod mesh_file;
+mod input_file;
 mod objects;
 pub mod pattern;
 pub mod problem;

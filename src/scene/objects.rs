@@ -1,16 +1,18 @@
 //! Resolves cloths, pins and colliders: the objects of a scene.
 
+use std::path::PathBuf;
+
 use super::file::{
-    AnimationEntry, AnimationText, ClothEntry, ColliderEntry, FollowText, MeshText, MovingTransform, PinEntry,
-    RenderMeshEntry, RenderMeshText, SceneFile, ShapeName,
+    AnimationEntry, AnimationText, ClothEntry, ColliderEntry, FollowText, MapEntry, MeshText, MovingTransform,
+    PinEntry, RenderMeshEntry, RenderMeshText, RestText, SceneFile, ShapeName,
 };
 use super::problem::{KeyPath, Place, Problem};
 use super::resolve::Resolver;
 use super::{
-    Animation, Cloth, Collider, Fabric, Follow, MeshSource, Pin, PinSelection, Placement, RenderMesh, RenderWrite,
-    Shape, Unit, UpAxis,
+    Animation, Cloth, Collider, Fabric, Follow, MapSource, Maps, MeshSource, Pin, PinSelection, Placement, RenderMesh,
+    RenderWrite, RestShape, Shape, Unit, UpAxis,
 };
-use super::{fabric, mesh_file, suggest};
+use super::{fabric, input_file, suggest};
 use crate::math::Vec3;
 use crate::math::curve::Curve;
 use crate::math::motion::Motion;
@@ -76,6 +78,18 @@ impl Resolver<'_> {
                 translate: entry.transform.translate.into(),
             },
             fabric: self.fabric(entry, path),
+            kind: entry.model,
+            solver: entry.solver,
+            rest: match &entry.rest {
+                RestText::Word(_) => RestShape::Mesh,
+                RestText::Uv(typed) => RestShape::Uv { metres: typed.uv },
+            },
+            rest_scale: entry.rest_scale,
+            maps: Maps {
+                density: self.map(entry.density_map.as_ref(), false, &path.key("density_map")),
+                bend: self.map(entry.bend_map.as_ref(), true, &path.key("bend_map")),
+                max_stretch: self.map(entry.stretch_map.as_ref(), false, &path.key("stretch_map")),
+            },
             pins: entry
                 .pins
                 .iter()
@@ -127,8 +141,18 @@ impl Resolver<'_> {
                 friction: 0.0,
                 thickness: 0.0,
                 max_stretch: 0.01,
+                warp: None,
+                weft: None,
+                shear: 1.0,
             }
         });
+        let warp = entry.warp.or(base.warp);
+        let weft = entry.weft.or(base.weft);
+        if warp.is_none() && weft.is_some() {
+            let message = format!("there is a `weft`, but no `warp`: `{}` has none of its own", entry.fabric);
+            let help = "give both, or `warp` alone for a fabric that is the same both ways";
+            self.error_with_help(&path.key("weft"), message, help);
+        }
         Fabric {
             density: entry.density.unwrap_or(base.density),
             bend: entry.bend.unwrap_or(base.bend),
@@ -137,7 +161,57 @@ impl Resolver<'_> {
             friction: entry.friction.unwrap_or(base.friction),
             thickness: entry.thickness.unwrap_or(base.thickness),
             max_stretch: entry.max_stretch.unwrap_or(base.max_stretch),
+            warp,
+            weft: weft.or(warp),
+            shear: entry.shear.unwrap_or(base.shear),
         }
+    }
+
+    /// Where the factors of a map come from; what depends on the mesh or the image is checked when those are read.
+    fn map(&mut self, entry: Option<&MapEntry>, may_be_zero: bool, path: &KeyPath) -> Option<MapSource> {
+        let MapEntry { attribute, image, channel, groups, range } = entry?;
+        let message = "a map has exactly one of `attribute`, `image`, `groups`";
+        let factors = range.unwrap_or([0.0, 1.0]);
+        let source = match (attribute, image, groups) {
+            (Some(name), None, None) => MapSource::Attribute { name: name.clone(), range: factors },
+            (None, Some(typed), None) => MapSource::Image {
+                typed: typed.clone(),
+                path: self.input_file(typed, input_file::IMAGE, &path.key("image")),
+                channel: channel.unwrap_or_default(),
+                range: factors,
+            },
+            (None, None, Some(groups)) => {
+                for (name, factor) in groups {
+                    if *factor < 0.0 || *factor == 0.0 && !may_be_zero {
+                        let bound = if may_be_zero { "at least 0" } else { "more than 0" };
+                        let message = format!("the factor {factor} is too small, it must be {bound}");
+                        self.error(&path.key("groups").key(name), message);
+                    }
+                }
+                if groups.is_empty() {
+                    let help = "name a group of the mesh and its factor, such as { collar = 3.0 }";
+                    self.error_with_help(&path.key("groups"), "this map names no group", help);
+                }
+                MapSource::Groups(groups.clone())
+            }
+            (None, None, None) => {
+                self.error(path, message);
+                return None;
+            }
+            _ => {
+                self.error_with_help(path, message, "keep one of them");
+                return None;
+            }
+        };
+        let misplaced = [
+            ("channel", channel.is_some() && image.is_none(), "of images"),
+            ("range", range.is_some() && groups.is_some(), "of attributes and images"),
+        ];
+        for (key, _, of) in misplaced.into_iter().filter(|(_, misplaced, _)| *misplaced) {
+            let message = format!("`{key}` is a key {of} and has no meaning here");
+            self.problems.push(Problem::error(Place::Key(path.key(key)), message).help("remove it"));
+        }
+        Some(source)
     }
 
     fn mesh(
@@ -194,12 +268,15 @@ impl Resolver<'_> {
     }
 
     fn mesh_file(&mut self, typed: &str, object: Option<String>, path: &KeyPath) -> MeshSource {
-        let found = mesh_file::find(typed, self.folder).unwrap_or_else(|fault| {
+        MeshSource::File { typed: typed.to_owned(), path: self.input_file(typed, input_file::MESH, path), object }
+    }
+
+    fn input_file(&mut self, typed: &str, kind: input_file::Kind, path: &KeyPath) -> PathBuf {
+        input_file::find(typed, self.folder, kind).unwrap_or_else(|fault| {
             let problem = Problem::error(Place::Scene(path.clone()), fault.message);
             self.problems.push(Problem { help: fault.help, ..problem });
             self.folder.join(typed)
-        });
-        MeshSource::File { typed: typed.to_owned(), path: found, object }
+        })
     }
 
     fn pin(&mut self, entry: &PinEntry, colliders: &[ColliderEntry], path: &KeyPath) -> Pin {

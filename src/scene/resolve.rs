@@ -50,10 +50,7 @@ impl Resolver<'_> {
             preroll: file.scene.preroll,
             settle: file.scene.settle,
             dress_blend: file.scene.dress_blend,
-            substeps: match file.scene.substeps {
-                SubstepsText::Automatic(_) => Substeps::Auto,
-                SubstepsText::Fixed(count) => Substeps::Fixed(count),
-            },
+            substeps: self.substeps(&file.scene.substeps, &section.key("substeps")),
             gravity: self.vectors(&file.scene.gravity, &section.key("gravity")),
             wind: Wind {
                 direction: self.directions(&file.wind.direction, &wind.key("direction")),
@@ -68,7 +65,7 @@ impl Resolver<'_> {
             output: self.output(&file.output, file.cloth.len(), &root.key("output")),
             gates: Gates {
                 max_stretch: file.gates.max_stretch,
-                max_edge_stretch: file.gates.max_edge_stretch,
+                max_constraint_stretch: file.gates.max_constraint_stretch,
                 max_penetration: file.gates.max_penetration,
             },
         };
@@ -106,6 +103,22 @@ impl Resolver<'_> {
                 self.error_with_help(path, "this is no frame rate", help);
                 FrameRate { numerator: 24, denominator: 1 }
             }
+        }
+    }
+
+    fn substeps(&mut self, typed: &SubstepsText, path: &KeyPath) -> Substeps {
+        match (typed, Substeps::AUTO) {
+            (SubstepsText::Bounded(bounds), Substeps::Auto { least, most }) => {
+                // One bound alone moves the other's default out of its way.
+                let [min, max] = [bounds.min.unwrap_or(least), bounds.max.unwrap_or(most)];
+                if bounds.max.is_some() && min > max {
+                    let message = format!("`min` is {min}, but `max` is only {max}");
+                    self.error_with_help(path, message, "exchange them, or leave one of them out");
+                }
+                Substeps::Auto { least: min, most: max.max(min) }
+            }
+            (SubstepsText::Fixed(count), _) => Substeps::Fixed(*count),
+            (_, automatic) => automatic,
         }
     }
 

@@ -1,5 +1,6 @@
 //! The resolved scene: validated, every default filled in, lengths in metres, Y up. Nothing below `scene` sees anything else.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
@@ -34,10 +35,26 @@ impl FrameRate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Substeps {
-    /// By the rule in `solver::substeps`.
-    Auto,
+    /// By the rule in `solver::substeps`, within bounds.
+    Auto {
+        /// Never fewer.
+        least: u32,
+        /// Never more.
+        most: u32,
+    },
     /// Always this many.
     Fixed(u32),
+}
+
+impl Substeps {
+    /// The automatic choice where nothing else is said. More than 20000 steps a frame are never worth their time.
+    pub const AUTO: Substeps = Substeps::Auto { least: 1, most: 20_000 };
+}
+
+impl Default for Substeps {
+    fn default() -> Self {
+        Substeps::AUTO
+    }
 }
 
 /// Moving air.
@@ -162,8 +179,140 @@ pub struct Fabric {
     pub friction: f64,
     /// Distance that the cloth keeps from what it touches [m].
     pub thickness: f64,
-    /// Largest relative stretch of the constraints.
+    /// Largest relative stretch.
     pub max_stretch: f64,
+    /// Stiffness along the warp [N/m]; without one, the fabric does not give below its largest stretch.
+    pub warp: Option<f64>,
+    /// Stiffness along the weft [N/m]; there is one if and only if there is one along the warp.
+    pub weft: Option<f64>,
+    /// Shear stiffness between warp and weft [N/m per radian].
+    pub shear: f64,
+}
+
+/// How a cloth is made of particles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ClothKind {
+    /// What suits the mesh.
+    #[default]
+    Auto,
+    /// Particles on the middles of edges.
+    Midpoint,
+    /// Particles on vertices, constraints along the lines of a grid of quads.
+    Grid,
+    /// Particles on vertices, edges that resist stretch alone.
+    StretchOnly,
+}
+
+impl ClothKind {
+    /// Its name in scene files.
+    pub fn name(self) -> &'static str {
+        match self {
+            ClothKind::Auto => "auto",
+            ClothKind::Midpoint => "midpoint",
+            ClothKind::Grid => "grid",
+            ClothKind::StretchOnly => "stretch_only",
+        }
+    }
+}
+
+/// How the constraints of a cloth are solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SolverChoice {
+    /// What suits the cloth.
+    #[default]
+    Auto,
+    /// One constraint after the other, until all hold.
+    Iterative,
+    /// All at once, by factorising one system.
+    Direct,
+    /// Strip by strip, each at once in linear time.
+    Strips,
+    /// All at once, by preconditioned conjugate gradients.
+    Pcg,
+}
+
+impl SolverChoice {
+    /// Its name in scene files.
+    pub fn name(self) -> &'static str {
+        match self {
+            SolverChoice::Auto => "auto",
+            SolverChoice::Iterative => "iterative",
+            SolverChoice::Direct => "direct",
+            SolverChoice::Strips => "strips",
+            SolverChoice::Pcg => "pcg",
+        }
+    }
+}
+
+/// Which shape of a cloth is free of stretch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RestShape {
+    /// The mesh as it stands in the file.
+    #[default]
+    Mesh,
+    /// Its UV layout.
+    Uv {
+        /// Length of one UV unit [m].
+        metres: f64,
+    },
+}
+
+/// Which number of a pixel counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Channel {
+    /// Red.
+    R,
+    /// Green.
+    G,
+    /// Blue.
+    B,
+    /// Opacity; 1 in images without any.
+    A,
+    /// How bright it looks.
+    #[default]
+    Luminance,
+}
+
+/// Where the factors of a map come from, one for each vertex.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MapSource {
+    /// An attribute of the mesh file's vertices.
+    Attribute {
+        /// As in the file.
+        name: String,
+        /// The factors that the values 0 and 1 stand for.
+        range: [f64; 2],
+    },
+    /// An image, laid over the mesh by its UVs.
+    Image {
+        /// As written in the scene file.
+        typed: String,
+        /// Where it is on this machine (relative paths start at the scene file).
+        #[serde(skip)]
+        path: PathBuf,
+        /// Which number of its pixels.
+        channel: Channel,
+        /// The factors that black (0) and white (1) stand for.
+        range: [f64; 2],
+    },
+    /// Factors inside groups of the mesh file, by name; 1 elsewhere. Where groups meet, they multiply.
+    Groups(BTreeMap<String, f64>),
+}
+
+/// Factors on what the fabric says, one for each vertex.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Maps {
+    /// On the mass per area.
+    pub density: Option<MapSource>,
+    /// On the bending stiffness.
+    pub bend: Option<MapSource>,
+    /// On the largest stretch.
+    pub max_stretch: Option<MapSource>,
 }
 
 /// Which vertices a pin takes, in the numbering and coordinates of the mesh file unless said otherwise.
@@ -226,6 +375,16 @@ pub struct Cloth {
     pub placement: Placement,
     /// Its material.
     pub fabric: Fabric,
+    /// How it is made of particles.
+    pub kind: ClothKind,
+    /// How its constraints are solved.
+    pub solver: SolverChoice,
+    /// Which shape is free of stretch.
+    pub rest: RestShape,
+    /// Factor on the lengths at rest.
+    pub rest_scale: f64,
+    /// Where the fabric differs.
+    pub maps: Maps,
     /// Held vertices.
     pub pins: Vec<Pin>,
     /// The mesh that is written in place of the simulated one, or beside it.
@@ -426,10 +585,10 @@ pub struct Output {
 /// Limits that decide between exit codes 0 and 5.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gates {
-    /// On the constraints' relative stretch.
+    /// On the relative stretch of the visible edges of the simulated mesh.
     pub max_stretch: Option<f64>,
-    /// On the relative stretch of the written mesh's edges.
-    pub max_edge_stretch: Option<f64>,
+    /// On the constraints' relative stretch.
+    pub max_constraint_stretch: Option<f64>,
     /// On the depth of a written vertex below a collider's surface [m].
     pub max_penetration: Option<f64>,
 }

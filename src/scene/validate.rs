@@ -189,6 +189,10 @@ impl<'a> Checker<'a> {
 
     fn visit_table(&mut self, entries: &[Entry], schema: &'a Json, path: &KeyPath) {
         let Some(properties) = schema.get("properties").and_then(Json::as_object) else {
+            // Names are free, but all values are of one kind.
+            if let Some(value) = schema.get("additionalProperties").filter(|value| value.is_object()) {
+                entries.iter().for_each(|entry| self.visit(&entry.node, value, &path.key(&entry.key), None));
+            }
             return;
         };
         let names: Vec<&str> = properties.keys().map(String::as_str).collect();

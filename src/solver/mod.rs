@@ -98,12 +98,16 @@ pub fn advance_frame(
         let missed = |(report, cloth): (&ClothReport, &crate::model::ClothModel)| {
             report.broken_at.is_some() || report.max_stretch > cloth.fabric.max_stretch
         };
-        let again = scene.substeps == Substeps::Auto && attempt < FRAME_RETRIES && substeps < substeps::MOST;
+        let most = match scene.substeps {
+            Substeps::Auto { most, .. } => most,
+            Substeps::Fixed(count) => count,
+        };
+        let again = attempt < FRAME_RETRIES && substeps < most;
         if !(again && cloths.iter().zip(&model.cloths).any(missed)) {
             return FrameReport { substeps, cloths, collider_seconds: backend.take_collider_seconds() };
         }
         state.clone_from(&start);
-        substeps = (2 * substeps).min(substeps::MOST);
+        substeps = (2 * substeps).min(most);
     }
     FrameReport::default()
 }

@@ -22,16 +22,12 @@ const STRETCH_FACTOR: f64 = 2.4;
 const EDGE_PER_STEP: f64 = 0.5;
 /// Longest step [s]: wind, drag and friction see the speed at its start.
 const LONGEST_STEP: f64 = 1.0 / 480.0;
-/// Never more than this, however hard the cloth is.
-pub const MOST: u32 = 20_000;
 
 /// The number of steps for the frame that starts in this state.
 pub fn choose(scene: &Scene, model: &Model, state: &State, frame: f64) -> u32 {
-    let Substeps::Auto = scene.substeps else {
-        return match scene.substeps {
-            Substeps::Fixed(count) => count,
-            Substeps::Auto => 1,
-        };
+    let (least, most) = match scene.substeps {
+        Substeps::Fixed(count) => return count,
+        Substeps::Auto { least, most } => (least, most),
     };
     let frame_seconds = scene.fps.frame_seconds();
     let gravity = scene.gravity.at(frame).norm();
@@ -47,5 +43,5 @@ pub fn choose(scene: &Scene, model: &Model, state: &State, frame: f64) -> u32 {
         count = count.max(frame_seconds * fastest / (EDGE_PER_STEP * edge));
     }
     // A float-to-integer cast saturates, and an endless or undefined wish becomes the most that is allowed.
-    if count.is_finite() { (count.ceil() as u32).min(MOST) } else { MOST }
+    if count.is_finite() { (count.ceil() as u32).clamp(least, most) } else { most }
 }
