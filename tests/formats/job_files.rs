@@ -87,9 +87,10 @@ fn record(frame: i64) -> FrameRecord {
     let object = ObjectRecord {
         name: "flag \"left\"\n".into(),
         max_stretch: 0.1 + frame as f64,
-        mean_stretch: 1e-300,
-        max_edge_stretch: 1.0 / 3.0,
-        p99_edge_stretch: 0.25,
+        p99_stretch: 0.25,
+        max_compression: 1.0 / 7.0,
+        max_constraint_stretch: 1.0 / 3.0,
+        mean_constraint_stretch: 1e-300,
         contacts: u64::MAX,
         max_penetration: -0.0,
     };
@@ -151,9 +152,10 @@ fn metrics_that_json_cannot_hold_are_refused() {
     let spoil: [fn(&mut FrameRecord); 6] = [
         |record| record.seconds = f64::NAN,
         |record| record.objects[0].max_stretch = f64::INFINITY,
-        |record| record.objects[0].mean_stretch = f64::NAN,
-        |record| record.objects[0].max_edge_stretch = f64::NEG_INFINITY,
-        |record| record.objects[0].p99_edge_stretch = f64::NAN,
+        |record| record.objects[0].p99_stretch = f64::NAN,
+        |record| record.objects[0].max_compression = f64::NAN,
+        |record| record.objects[0].max_constraint_stretch = f64::NEG_INFINITY,
+        |record| record.objects[0].mean_constraint_stretch = f64::NAN,
         |record| record.objects[0].max_penetration = f64::NAN,
     ];
     for spoil in spoil {
