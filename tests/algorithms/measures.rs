@@ -1,7 +1,7 @@
 //! Areas, boxes, and how far a mesh has stretched.
 
 use kiln::math::Vec3;
-use kiln::mesh::measures::{EdgeStretch, bounds, edge_stretch, triangle_area};
+use kiln::mesh::measures::{EdgeStretch, bounds, edge_excess, edge_stretch, triangle_area};
 
 use crate::{Random, assert_close};
 
@@ -39,14 +39,28 @@ fn ninety_nine_of_a_hundred_edges_are_at_or_below_p99() {
 
 #[test]
 fn shrinking_is_no_stretch_and_no_edges_have_none() {
-    assert_eq!(of_lengths(&[0.2, 0.9]), EdgeStretch { max: 0.0, p99: 0.0 });
+    let found = of_lengths(&[0.25, 0.9]);
+    assert_eq!(found, EdgeStretch { max: 0.0, p99: 0.0, compression: 0.75 });
+    assert_eq!(of_lengths(&[1.5]).compression, 0.0);
     assert_eq!(of_lengths(&[]), EdgeStretch::default());
 }
 
 #[test]
 fn a_position_that_is_not_a_number_is_not_overlooked() {
     let found = of_lengths(&[1.0, f64::NAN, 1.1]);
-    assert_eq!(found.max, f64::INFINITY);
+    assert_eq!((found.max, found.compression), (f64::INFINITY, f64::INFINITY));
+}
+
+#[test]
+fn each_edge_is_held_against_its_own_limit() {
+    let positions = [Vec3::zeros(), Vec3::x() * 1.5, Vec3::x() * 2.25];
+    let excess = |limits: [f64; 2]| edge_excess(&[[0, 1], [0, 2]], &[1.0, 2.0], &limits, &positions);
+    // The edges are stretched by 0.5 and 0.125.
+    assert_eq!(excess([0.25, 0.0]), 0.25);
+    assert_eq!(excess([1.0, 0.0]), 0.125);
+    assert_eq!(excess([1.0, 0.25]), -0.125);
+    assert_eq!(edge_excess(&[], &[], &[], &positions), f64::NEG_INFINITY);
+    assert_eq!(edge_excess(&[[0, 1]], &[1.0], &[0.1], &[Vec3::zeros(), Vec3::repeat(f64::NAN)]), f64::INFINITY);
 }
 
 #[test]

@@ -93,6 +93,7 @@ fn record(frame: i64) -> FrameRecord {
         mean_constraint_stretch: 1e-300,
         contacts: u64::MAX,
         max_penetration: -0.0,
+        missed: frame % 2 == 0,
     };
     FrameRecord {
         frame,
@@ -149,7 +150,7 @@ fn metrics_that_json_cannot_hold_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(names::FRAMES_LOG_FILE);
     let mut log = FramesLog::create(&path).unwrap();
-    let spoil: [fn(&mut FrameRecord); 6] = [
+    let spoil: [fn(&mut FrameRecord); 7] = [
         |record| record.seconds = f64::NAN,
         |record| record.objects[0].max_stretch = f64::INFINITY,
         |record| record.objects[0].p99_stretch = f64::NAN,

@@ -13,13 +13,17 @@ fn the_shortest_scene_gets_every_default() {
     assert_eq!((scene.name.as_str(), scene.fps.numerator, scene.fps.denominator), ("flag", 24, 1));
     assert_eq!((scene.first_frame, scene.last_frame, scene.preroll), (1001, 1010, 0));
     assert_eq!(scene.written_frames, (1001..=1010).collect::<Vec<_>>());
-    assert_eq!(scene.substeps, Substeps::Auto);
+    assert_eq!(scene.substeps, Substeps::Auto { least: 1, most: 20_000 });
     assert_eq!(scene.gravity.at(0.0), Vec3::new(0.0, -9.81, 0.0));
     assert_eq!((scene.wind.speed.at(0.0), scene.drag.at(0.0)), (0.0, 1.0));
     let cloth = &scene.cloths[0];
     assert_eq!(cloth.mesh, MeshSource::Sheet { vertices: [5, 5], size: [1.0, 1.0] });
     assert_eq!((cloth.fabric.density, cloth.fabric.bend), (0.15, 1e-5));
     assert_eq!(cloth.placement.scale, 1.0);
+    assert_eq!((cloth.fabric.warp, cloth.fabric.weft, cloth.fabric.shear), (None, None, 45.0));
+    assert_eq!((cloth.kind, cloth.solver), (ClothKind::Auto, SolverChoice::Auto));
+    assert_eq!((cloth.rest, cloth.rest_scale), (RestShape::Mesh, 1.0));
+    assert_eq!(cloth.maps, Maps::default());
     assert_eq!(scene.output.formats, [Format::Pc2]);
     assert_eq!(scene.output.pattern, "{object}.####");
     assert_eq!(scene.gates, Gates::default());
@@ -83,6 +87,7 @@ pattern = '{scene}\{object}_$F4'
 space = "local"
 [gates]
 max_stretch = 0.02
+max_constraint_stretch = 0.03
 max_penetration = 0.001
 "#;
     let scene = good(text).scene;
@@ -107,6 +112,80 @@ max_penetration = 0.001
     assert_eq!(scene.output.pattern, "{scene}/{object}_$F4");
     assert_eq!(scene.output.space, Space::Local);
     assert_eq!(scene.gates.max_penetration, Some(0.001));
+    assert_eq!((scene.gates.max_stretch, scene.gates.max_constraint_stretch), (Some(0.02), Some(0.03)));
+}
+
+/// The cloth of the shortest scene with some more lines.
+fn cloth(lines: &str) -> Cloth {
+    good(&format!("{SHORT}{lines}\n")).scene.cloths.remove(0)
+}
+
+#[test]
+fn models_and_solvers_are_chosen_by_name() {
+    let kinds = [ClothKind::Auto, ClothKind::Midpoint, ClothKind::Grid, ClothKind::StretchOnly];
+    for kind in kinds {
+        assert_eq!(cloth(&format!("model = \"{}\"", kind.name())).kind, kind);
+    }
+    use SolverChoice::{Auto, Direct, Iterative, Pcg, Strips};
+    for solver in [Auto, Iterative, Direct, Strips, Pcg] {
+        assert_eq!(cloth(&format!("solver = \"{}\"", solver.name())).solver, solver);
+    }
+}
+
+#[test]
+fn stiffness_comes_from_the_fabric_and_the_scene() {
+    let stiffness = |lines: &str| {
+        let fabric = cloth(lines).fabric;
+        (fabric.warp, fabric.weft, fabric.shear)
+    };
+    assert_eq!(stiffness("warp = 500"), (Some(500.0), Some(500.0), 45.0));
+    assert_eq!(stiffness("warp = 500\nweft = 200\nshear = 20"), (Some(500.0), Some(200.0), 20.0));
+    assert_eq!(stiffness("fabric = \"jersey\""), (Some(300.0), Some(120.0), 40.0));
+    assert_eq!(stiffness("fabric = \"jersey\"\nweft = 60"), (Some(300.0), Some(60.0), 40.0));
+    assert_eq!(stiffness("fabric = \"rubber\""), (Some(750.0), Some(750.0), 250.0));
+    assert_eq!(cloth("fabric = \"rubber\"").fabric.max_stretch, 1.0);
+}
+
+#[test]
+fn the_rest_shape_is_the_mesh_or_its_uv_layout() {
+    assert_eq!(cloth("rest = \"mesh\"").rest, RestShape::Mesh);
+    let pattern = cloth("rest = { uv = 1.5 }\nrest_scale = 0.95");
+    assert_eq!((pattern.rest, pattern.rest_scale), (RestShape::Uv { metres: 1.5 }, 0.95));
+}
+
+#[test]
+fn maps_come_from_attributes_images_and_groups() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("mask.PNG"), "found, not read").unwrap();
+    let lines = "density_map = { attribute = \"_THICK\" }\n\
+                 bend_map = { image = \"mask.PNG\", channel = \"g\", range = [1, 10] }\n\
+                 stretch_map = { groups = { collar = 3.0, \"left hem\" = 2 } }\n";
+    let scene = read_text("flag.toml", &format!("{SHORT}{lines}"), folder.path(), &[], None).unwrap().scene;
+    let maps = &scene.cloths[0].maps;
+    assert_eq!(maps.density, Some(MapSource::Attribute { name: "_THICK".to_owned(), range: [0.0, 1.0] }));
+    let image = MapSource::Image {
+        typed: "mask.PNG".to_owned(),
+        path: folder.path().join("mask.PNG"),
+        channel: Channel::G,
+        range: [1.0, 10.0],
+    };
+    assert_eq!(maps.bend, Some(image));
+    let groups = [("collar".to_owned(), 3.0), ("left hem".to_owned(), 2.0)];
+    assert_eq!(maps.max_stretch, Some(MapSource::Groups(groups.into())));
+    // A factor of 0 leaves a place without bending stiffness.
+    cloth("bend_map.groups = { soft = 0 }");
+}
+
+#[test]
+fn the_choice_of_steps_can_be_bounded() {
+    let substeps =
+        |typed: &str| good(&SHORT.replace("[scene]\n", &format!("[scene]\nsubsteps = {typed}\n"))).scene.substeps;
+    assert_eq!(substeps("\"auto\""), Substeps::AUTO);
+    assert_eq!(substeps("{}"), Substeps::AUTO);
+    assert_eq!(substeps("{ min = 20, max = 4000 }"), Substeps::Auto { least: 20, most: 4000 });
+    assert_eq!(substeps("{ max = 40 }"), Substeps::Auto { least: 1, most: 40 });
+    assert_eq!(substeps("{ min = 50000 }"), Substeps::Auto { least: 50_000, most: 50_000 });
+    assert_eq!(substeps("7"), Substeps::Fixed(7));
 }
 
 #[test]
@@ -148,7 +227,7 @@ fn the_schema_is_complete_and_free_of_null() {
     assert_eq!(schema["title"], "Kiln scene");
     let text = schema.to_string();
     assert!(!text.contains("null"));
-    for key in ["turbulence", "max_edge_stretch", "pivot", "boundary"] {
+    for key in ["turbulence", "max_constraint_stretch", "pivot", "boundary", "stretch_only", "luminance"] {
         assert!(text.contains(key), "{key}");
     }
     assert_eq!(schema["$defs"]["WindSection"]["properties"]["direction"]["default"][0], 1.0);

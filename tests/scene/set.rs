@@ -1,7 +1,7 @@
 //! `--set PATH=VALUE`.
 
 use kiln::math::Vec3;
-use kiln::scene::{Substeps, UpAxis};
+use kiln::scene::{SolverChoice, Substeps, UpAxis};
 
 use crate::{SHORT, expect, plain, read_set};
 
@@ -19,6 +19,8 @@ fn values_are_set_by_table_name_and_key() {
         "collider.big.ball.transform.translate=[0,1,0]",
         "collider.big.ball.radius=2",
         "output.up=z",
+        "cloth.cloth.solver=pcg",
+        "cloth.cloth.bend_map.groups.hem=2",
         "scene.fps=30000/1001",
         "scene.frames=1-20x2",
         "scene.substeps=4",
@@ -30,6 +32,8 @@ fn values_are_set_by_table_name_and_key() {
     assert_eq!(scene.cloths[0].pins[0].select, kiln::scene::PinSelection::Boundary(1));
     assert_eq!(scene.colliders[0].motion.translate.at(0.0), Vec3::y());
     assert_eq!(scene.output.up, UpAxis::Z);
+    assert_eq!(scene.cloths[0].solver, SolverChoice::Pcg);
+    assert!(scene.cloths[0].maps.bend.is_some());
     assert_eq!(scene.fps.denominator, 1001);
     assert_eq!(scene.written_frames.len(), 10);
     assert_eq!(scene.substeps, Substeps::Fixed(5));
@@ -59,6 +63,11 @@ fn mistakes_point_into_the_argument() {
         ("scene.name.first=1", "1:12 `scene.name` is a string, not a table", ""),
         ("output.up=x", "1:11 expected one of `y`, `z`, found `x`", ""),
         ("scene.gravity=[0,1", "1:15 expected an array of 3 or a table, found a string", "Gravity"),
+        (
+            "cloth.cloth.solver=pgc",
+            "1:20 expected one of `auto`, `iterative`, `direct`, `strips`, `pcg`, found `pgc`",
+            "did you mean `pcg`?",
+        ),
         ("clth.cloth.bend=1", "1:1 unknown key `clth`", "did you mean `cloth`?"),
     ];
     for (argument, summary, help) in cases {
