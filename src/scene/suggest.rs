@@ -14,7 +14,8 @@ pub fn suggest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .into_iter()
         .map(|candidate| (similarity(&word, &candidate.to_lowercase()), candidate))
         .filter(|(score, _)| *score >= LEAST_SIMILARITY)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
+        // Of equals the first, since keys that are needed most stand first.
+        .reduce(|best, next| if next.0 > best.0 { next } else { best })
         .map(|(_, candidate)| candidate)
 }
 

@@ -64,8 +64,8 @@ fn mistakes_point_into_the_argument() {
         ("output.up=x", "1:11 expected one of `y`, `z`, found `x`", ""),
         ("scene.gravity=[0,1", "1:15 expected an array of 3 or a table, found a string", "Gravity"),
         (
-            "cloth.cloth.solver=pgc",
-            "1:20 expected one of `auto`, `iterative`, `direct`, `strips`, `pcg`, found `pgc`",
+            "cloth.cloth.solver=pcgs",
+            "1:20 expected one of `auto`, `iterative`, `direct`, `strips`, `pcg`, found `pcgs`",
             "did you mean `pcg`?",
         ),
         ("clth.cloth.bend=1", "1:1 unknown key `clth`", "did you mean `cloth`?"),
