@@ -3,7 +3,7 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use image::{DynamicImage, ImageReader};
+use image::{DynamicImage, ImageReader, Limits};
 
 use super::InputFile;
 use crate::scene::Channel;
@@ -11,6 +11,9 @@ use crate::scene::problem::{Place, Problem};
 
 /// Pixels along a side: one channel of the largest image is half a gigabyte.
 const MAX_SIDE: u32 = 16_384;
+
+/// Memory that decoding may take, and size of a file: the largest image with four numbers of 16 bits a pixel, and a little more.
+const MAX_BYTES: u64 = 8 * (MAX_SIDE as u64).pow(2) + (256 << 20);
 
 /// How bright red, green and blue look (ITU-R BT.709); the stored numbers are taken as they are, as masks mean them.
 const LUMINANCE: [f64; 3] = [0.2126, 0.7152, 0.0722];
@@ -27,17 +30,23 @@ pub struct Picture {
 /// Read one channel of a PNG or JPEG file.
 pub fn read(typed: &str, path: &Path, channel: Channel) -> Result<(Picture, InputFile), Problem> {
     let problem = |message: String| Problem::error(Place::File(path.to_owned()), message);
-    let bytes = std::fs::read(path).map_err(|error| {
+    let unreadable = |error: std::io::Error| {
         problem(format!("cannot read the image: {error}"))
             .help("check the path and its permissions; relative paths start at the scene file")
-    })?;
+    };
+    if std::fs::metadata(path).map_err(unreadable)?.len() > MAX_BYTES {
+        return Err(problem("the file is too large for an image".to_owned()).help("scale the image down"));
+    }
+    let bytes = std::fs::read(path).map_err(unreadable)?;
     let damaged = |error: &dyn std::fmt::Display| {
         problem(format!("cannot read the image: {error}")).help("save it again as PNG or JPEG")
     };
     let reader = || {
         // Files are told apart by what is in them, since names lie.
         let mut reader = ImageReader::new(Cursor::new(&bytes)).with_guessed_format()?;
-        reader.no_limits();
+        let mut limits = Limits::default();
+        limits.max_alloc = Some(MAX_BYTES);
+        reader.limits(limits);
         Ok::<_, std::io::Error>(reader)
     };
     let (width, height) =
