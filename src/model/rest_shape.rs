@@ -95,7 +95,7 @@ impl RestTriangles {
             let face = surface.face_of_corner(mesh.triangle_corners[triangles[0]][0]);
             let have = if triangles.len() == 1 { "triangle has" } else { "triangles have" };
             let message = format!(
-                "{} {have} {lack}, so their rest shape is unknown; the first is in face {face}, counted from 0",
+                "{} {have} {lack} and so no rest shape; the first is in face {face}, counted from 0",
                 triangles.len()
             );
             problems.push(Problem::error(Place::Scene(place.clone()), message).help(help));
