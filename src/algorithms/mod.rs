@@ -18,3 +18,4 @@ pub mod cloth;
 pub mod contact;
 pub mod parallel;
 pub mod render_mesh;
+pub mod systems;

@@ -151,7 +151,7 @@ impl<'m> FrameLoop<'m> {
             mean_constraint_stretch: quality.mean_stretch,
             contacts: u64::from(self.reports[number].contacts),
             max_penetration: quality.max_penetration,
-            missed: self.reports[number].max_stretch > cloth.fabric.max_stretch,
+            missed: self.reports[number].used > 1.0,
         }
     }
 

@@ -81,7 +81,7 @@ fn object_problems(mut scene: Scene, found: &[Problem]) -> Vec<Problem> {
         Place::Scene(path) | Place::Key(path) => object.holds(path),
         _ => false,
     };
-    let harmless = MeshSource::Sheet { vertices: [2, 2], size: [1.0, 1.0] };
+    let harmless = MeshSource::Sheet { vertices: [2, 2], size: [1.0, 1.0], quads: false };
     let mut refused = Vec::new();
     for (number, cloth) in scene.cloths.iter_mut().enumerate() {
         let path = cloth_path(number);

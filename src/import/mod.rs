@@ -61,7 +61,10 @@ impl Asset {
 /// Read and place the mesh of one scene object; `place` is that object's path in the scene file.
 pub fn read(source: &MeshSource, placement: &Placement, place: &KeyPath) -> Result<Asset, Problem> {
     let mut asset = match source {
-        MeshSource::Sheet { vertices, size } => Asset::still(generate::sheet(*vertices, *size), Vec::new()),
+        MeshSource::Sheet { vertices, size, quads } => {
+            let make = if *quads { generate::quad_sheet } else { generate::sheet };
+            Asset::still(make(*vertices, *size), Vec::new())
+        }
         MeshSource::Disc { radius, inner, rim } => Asset::still(generate::disc(*radius, *inner, *rim), Vec::new()),
         MeshSource::File { typed, path, object } => {
             read_file(typed, path, object.as_deref()).map_err(|error| match error {

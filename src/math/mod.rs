@@ -11,6 +11,8 @@ pub mod sums;
 
 /// A point or vector in space.
 pub type Vec3 = nalgebra::Vector3<f64>;
+/// A point or vector in a plane.
+pub type Vec2 = nalgebra::Vector2<f64>;
 /// A 3 × 3 matrix.
 pub type Mat3 = nalgebra::Matrix3<f64>;
 

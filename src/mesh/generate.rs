@@ -3,18 +3,48 @@
 use super::surface::{Corner, PolyMesh};
 use crate::math::Vec3;
 
-/// A mesh of triangles that has one UV a vertex.
-fn from_triangles(name: &str, positions: Vec<Vec3>, uvs: Vec<[f64; 2]>, triangles: &[[u32; 3]]) -> PolyMesh {
+/// A mesh of faces with N corners each that has one UV a vertex.
+fn from_faces<const N: usize>(name: &str, positions: Vec<Vec3>, uvs: Vec<[f64; 2]>, faces: &[[u32; N]]) -> PolyMesh {
     let corners =
-        triangles.iter().flatten().map(|&v| Corner { position: v, uv: Some(v), normal: None }).collect::<Vec<_>>();
-    let face_starts = (0..=triangles.len() as u32).map(|face| 3 * face).collect();
+        faces.iter().flatten().map(|&v| Corner { position: v, uv: Some(v), normal: None }).collect::<Vec<_>>();
+    let face_starts = (0..=faces.len() as u32).map(|face| N as u32 * face).collect();
     PolyMesh { name: name.to_owned(), positions, uvs, corners, face_starts, ..PolyMesh::default() }
 }
 
 /// A flat rectangle in the xz-plane around the origin, seen from above counter-clockwise, its diagonals alternating like a
 /// chessboard. Vertices run along x first.
 pub fn sheet(vertices: [u32; 2], size: [f64; 2]) -> PolyMesh {
-    let [columns, rows] = vertices;
+    let (positions, uvs) = lattice(vertices, size);
+    let mut triangles = Vec::new();
+    for (i, j, [a, b, c, d]) in cells(vertices) {
+        if (i + j) % 2 == 0 {
+            triangles.extend([[a, c, d], [a, d, b]]);
+        } else {
+            triangles.extend([[a, c, b], [b, c, d]]);
+        }
+    }
+    from_faces("sheet", positions, uvs, &triangles)
+}
+
+/// The same with four corners a face.
+pub fn quad_sheet(vertices: [u32; 2], size: [f64; 2]) -> PolyMesh {
+    let (positions, uvs) = lattice(vertices, size);
+    let quads: Vec<[u32; 4]> = cells(vertices).map(|(_, _, [a, b, c, d])| [a, c, d, b]).collect();
+    from_faces("sheet", positions, uvs, &quads)
+}
+
+/// The cells of a lattice: column, row, and corners, two of one row before two of the next.
+fn cells([columns, rows]: [u32; 2]) -> impl Iterator<Item = (u32, u32, [u32; 4])> {
+    (0..rows - 1).flat_map(move |j| {
+        (0..columns - 1).map(move |i| {
+            let a = j * columns + i;
+            (i, j, [a, a + 1, a + columns, a + columns + 1])
+        })
+    })
+}
+
+/// Vertices of a flat rectangle and their UVs.
+fn lattice([columns, rows]: [u32; 2], size: [f64; 2]) -> (Vec<Vec3>, Vec<[f64; 2]>) {
     let mut positions = Vec::new();
     let mut uvs = Vec::new();
     for j in 0..rows {
@@ -24,19 +54,7 @@ pub fn sheet(vertices: [u32; 2], size: [f64; 2]) -> PolyMesh {
             uvs.push([u, 1.0 - v]);
         }
     }
-    let mut triangles = Vec::new();
-    for j in 0..rows - 1 {
-        for i in 0..columns - 1 {
-            let a = j * columns + i;
-            let [b, c, d] = [a + 1, a + columns, a + columns + 1];
-            if (i + j) % 2 == 0 {
-                triangles.extend([[a, c, d], [a, d, b]]);
-            } else {
-                triangles.extend([[a, c, b], [b, c, d]]);
-            }
-        }
-    }
-    from_triangles("sheet", positions, uvs, &triangles)
+    (positions, uvs)
 }
 
 /// A flat disc in the xz-plane around the origin: a middle vertex and rings that grow outwards, `inner` vertices in all
@@ -77,7 +95,7 @@ pub fn disc(radius: f64, inner: u32, rim: u32) -> PolyMesh {
         }
         inside_start = outside_start;
     }
-    from_triangles("disc", positions, uvs, &triangles)
+    from_faces("disc", positions, uvs, &triangles)
 }
 
 /// Ring sizes from the middle to the rim: about 6, 12, 18 ..., the remainder spread over the outer rings.

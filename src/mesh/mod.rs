@@ -4,6 +4,7 @@ pub mod animated;
 pub mod bvh;
 pub mod closest;
 pub mod generate;
+pub mod geodesic;
 pub mod keys;
 pub mod measures;
 pub mod normals;

@@ -3,20 +3,26 @@
 use std::collections::BTreeMap;
 
 use super::MovingCollider;
+use super::build_attachments;
+use super::build_maps::VertexMaps;
 use super::build_pins::{self, Pins};
+use super::discretise::{self, Blank};
+use super::rest_shape::RestTriangles;
+use super::solver_choice;
+use crate::algorithms::cloth::attachment::Attachment;
 use crate::algorithms::cloth::bending::Bending;
 use crate::algorithms::cloth::conforming_map::ConformingMap;
-use crate::algorithms::cloth::distance::Distance;
-use crate::algorithms::cloth::nonconforming::Nonconforming;
+use crate::algorithms::cloth::distance::{Distance, Keeps};
+use crate::algorithms::cloth::elastic::Elastic;
+use crate::algorithms::cloth::threads::Diagonal;
 use crate::algorithms::parallel::independent_groups::IndependentPairs;
 use crate::math::Vec3;
 use crate::math::rows::Rows;
-use crate::mesh::measures::triangle_area;
 use crate::mesh::simulation_mesh::SimulationMesh;
 use crate::mesh::surface::PolyMesh;
 use crate::mesh::topology::Topology;
 use crate::scene::problem::{KeyPath, Place, Problem};
-use crate::scene::{Cloth, Fabric, Scene};
+use crate::scene::{Cloth, ClothKind, Fabric, Scene, SolverChoice};
 
 /// A cloth, ready to be simulated.
 #[derive(Debug)]
@@ -27,9 +33,15 @@ pub struct ClothModel {
     pub surface: PolyMesh,
     /// Its welded triangles.
     pub mesh: SimulationMesh,
-    /// Edges of the triangles; a particle has the number of its edge.
+    /// Edges of the triangles; in the midpoint model a particle has the number of its edge, else of its vertex.
     pub topology: Topology,
-    /// Rest positions of the particles [m].
+    /// How it is made of particles; never `Auto`.
+    pub kind: ClothKind,
+    /// How its constraints are solved; never `Auto`.
+    pub solver: SolverChoice,
+    /// Why that one.
+    pub solver_reason: String,
+    /// Where the particles start [m].
     pub rest: Vec<Vec3>,
     /// Masses [kg]
     pub mass: Vec<f64>,
@@ -43,10 +55,22 @@ pub struct ClothModel {
     pub pairs: IndependentPairs,
     /// The constraints, in the order of `pairs`.
     pub distances: Vec<Distance>,
+    /// Their lengths [m].
+    pub lengths: Vec<f64>,
     /// How many constraints belong to the boundary.
     pub boundary_pair_count: usize,
     /// How many constraints lie between two led particles and are not solved.
     pub led_pair_count: usize,
+    /// Shear springs of the grid model.
+    pub diagonals: Vec<Diagonal>,
+    /// Elasticity in the plane, below the limit of the constraints.
+    pub elastic: Vec<Elastic>,
+    /// How far particles can be from pins.
+    pub attachments: Vec<Attachment>,
+    /// The particles of each triangle.
+    pub triangle_particles: Vec<[u32; 3]>,
+    /// Mass per area of each triangle [kg/m²].
+    pub triangle_density: Vec<f64>,
     /// Per particle: its triangles and the part of its mass that each one brings.
     pub triangle_shares: Rows<(u32, f64)>,
     /// Bending for 1 N m.
@@ -61,14 +85,18 @@ pub struct ClothModel {
     pub visible_edges: Vec<[u32; 2]>,
     /// Their rest lengths [m].
     pub visible_rest: Vec<f64>,
+    /// Their allowed stretch.
+    pub visible_limits: Vec<f64>,
     /// Points inside large triangles that touch colliders too.
     pub samples: Samples,
     /// Mean length of the triangles' edges [m].
     pub mean_edge: f64,
-    /// How the cloth hangs.
-    pub hang: Hang,
+    /// Number of edges from the held vertices to the farthest one: how far impulses have to travel.
+    pub reach: u32,
     /// What it is made of.
     pub fabric: Fabric,
+    /// Images that its maps came from.
+    pub inputs: Vec<crate::import::InputFile>,
 }
 
 /// Points of the written triangles, between their vertices.
@@ -91,82 +119,136 @@ impl ClothModel {
         problems: &mut Vec<Problem>,
     ) -> Option<Self> {
         let (mesh, topology) = super::triangles(&surface, |_| 0, place, problems)?;
-        let pins = build_pins::select(cloth, &surface, &mesh, &topology, scene, colliders, place, problems)?;
+        let kind = discretise::kind(cloth.kind, &surface);
+        let on_midpoints = kind == ClothKind::Midpoint;
+        let pins =
+            build_pins::select(cloth, &surface, &mesh, &topology, on_midpoints, scene, colliders, place, problems);
+        let flat = RestTriangles::build(cloth.rest, cloth.rest_scale, &surface, &mesh, place, problems);
+        let maps = VertexMaps::build(&cloth.maps, &surface, &mesh, place, problems);
+        let (pins, flat, maps) = (pins?, flat?, maps?);
 
-        let model = Nonconforming::build(&mesh.positions, &mesh.triangles, &topology);
-        let mass: Vec<f64> = model.areas.iter().map(|area| area * cloth.fabric.density).collect();
+        let edge_lengths = flat.edge_lengths(&topology);
+        let limit = |&[a, b]: &[u32; 2]| {
+            let factor = |factors: &Vec<f64>| 0.5 * (factors[a as usize] + factors[b as usize]);
+            cloth.fabric.max_stretch * maps.max_stretch.as_ref().map_or(1.0, factor)
+        };
+        let limits: Vec<f64> = topology.edges.iter().map(limit).collect();
+        let visible = visible_edges(&surface, &mesh, &topology);
+        let blank = Blank {
+            surface: &surface,
+            mesh: &mesh,
+            topology: &topology,
+            flat: &flat,
+            lengths: &edge_lengths,
+            visible: &visible,
+            limits: &limits,
+            bend_factors: maps.bend.as_deref(),
+            fabric: &cloth.fabric,
+        };
+        let parts = blank.discretise(kind, place, problems)?;
+
+        let density = |corners: &[u32; 3]| {
+            let mean = |factors: &Vec<f64>| corners.iter().map(|&v| factors[v as usize]).sum::<f64>() / 3.0;
+            cloth.fabric.density * maps.density.as_ref().map_or(1.0, mean)
+        };
+        let triangle_density: Vec<f64> = mesh.triangles.iter().map(density).collect();
+        let third = |t: usize| flat.area(t) * triangle_density[t] / 3.0;
+        let mut brought: Vec<Vec<(u32, f64)>> = vec![Vec::new(); parts.start.len()];
+        for (t, particles) in parts.triangle_particles.iter().enumerate() {
+            particles.iter().for_each(|&p| brought[p as usize].push((t as u32, third(t))));
+        }
+        let mass: Vec<f64> = brought.iter().map(|shares| shares.iter().map(|share| share.1).sum()).collect();
+        for (shares, mass) in brought.iter_mut().zip(&mass) {
+            shares.iter_mut().for_each(|share| share.1 /= mass);
+        }
         let mut k: Vec<f64> = mass.iter().map(|m| 1.0 / m).collect();
         for led in &pins.particles {
             k[led.particle as usize] = 0.0;
         }
-        let map = ConformingMap::build(mesh.positions.len(), &mesh.triangles, &topology);
-        let vertex_k: Vec<f64> = (0..map.vertex_count()).map(|v| map.inverse_mass(v, &k)).collect();
+        let vertex_k: Vec<f64> = (0..parts.map.vertex_count()).map(|v| parts.map.inverse_mass(v, &k)).collect();
 
         let free: Vec<_> =
-            model.pairs.iter().filter(|pair| pair.particles.iter().any(|&p| k[p as usize] > 0.0)).collect();
+            parts.pairs.iter().filter(|pair| pair.particles.iter().any(|&p| k[p as usize] > 0.0)).collect();
         let pairs: Vec<[u32; 2]> = free.iter().map(|pair| pair.particles).collect();
         let (pairs, order) = IndependentPairs::arrange(k.len(), &pairs)?;
-        let distances = order
-            .iter()
-            .map(|&row| {
-                let pair = free[row as usize];
-                let [a, b] = pair.particles.map(|p| k[p as usize]);
-                Distance::new(pair.rest, a, b)
-            })
-            .collect();
+        let lengths: Vec<f64> = order.iter().map(|&row| free[row as usize].rest).collect();
+        let distance = |(&[a, b], &rest): (&[u32; 2], &f64)| {
+            let [k_a, k_b] = [a, b].map(|p| k[p as usize]);
+            Distance::new(rest, k_a, k_b, parts.keeps)
+        };
+        let distances = pairs.pairs().iter().zip(&lengths).map(distance).collect();
 
-        let bending = Bending::build(&mesh.positions, &mesh.triangles, &topology);
-        let length = |&[a, b]: &[u32; 2]| (mesh.positions[b as usize] - mesh.positions[a as usize]).norm();
-        let mean_edge = topology.edges.iter().map(length).sum::<f64>() / topology.edges.len() as f64;
+        let mean_edge = edge_lengths.iter().sum::<f64>() / edge_lengths.len() as f64;
         let gravity = scene.gravity.values().map(|g| g.norm()).fold(0.0, f64::max);
         let smooth_bend = smooth_bend(&cloth.fabric, gravity, mean_edge);
         let bend = if cloth.fabric.bend_is_typed { cloth.fabric.bend } else { smooth_bend };
         if smooth_bend > cloth.fabric.bend {
-            let fine_edge = 100.0 * (cloth.fabric.bend / (cloth.fabric.density * gravity)).cbrt();
-            let done = if cloth.fabric.bend_is_typed {
-                format!("folds may look crumpled; bend = {smooth_bend:.1e} would be smooth")
-            } else {
-                let typed = cloth.fabric.bend;
-                format!(
-                    "bending is raised from {typed:.1e} to {bend:.1e} N m to keep it smooth; type `bend` to decide yourself"
-                )
-            };
-            let message = format!("edges of {:.1} cm are too coarse for the folds of this fabric", 100.0 * mean_edge);
-            problems.push(
-                Problem::warning(Place::Scene(place.key("mesh")), message)
-                    .help(format!("{done}; edges of {fine_edge:.1} cm need no help")),
-            );
+            problems.push(too_coarse(&cloth.fabric, gravity, mean_edge, smooth_bend, place));
         }
-        let visible_edges = visible_edges(&surface, &mesh);
-        let visible_rest = visible_edges.iter().map(length).collect();
-        let hang = hang(&pins, &mesh, &topology);
-        let samples = samples(&mesh, &topology, &map, &k, sample_distance(scene, &cloth.fabric));
+        // What the attachments may rely on: along threads only where the cloth shears freely.
+        let across = kind != ClothKind::Grid;
+        let mut longest = vec![f64::INFINITY; edge_lengths.len()];
+        let holding: &[u32] = if across { &(0..edge_lengths.len() as u32).collect::<Vec<_>>() } else { &visible };
+        for &edge in holding {
+            longest[edge as usize] = blank.longest(edge_lengths[edge as usize], limits[edge as usize]);
+        }
+        let attachments = build_attachments::build(
+            &pins,
+            &mesh.triangles,
+            &topology,
+            mesh.positions.len(),
+            &longest,
+            across,
+            on_midpoints,
+            &k,
+        );
+        let samples = samples(&mesh, &topology, &parts.map, &k, on_midpoints, sample_distance(scene, &cloth.fabric));
+        let visible_edge = |edge: &u32| topology.edges[*edge as usize];
+        let is_bilateral = parts.keeps == Keeps::Distance;
+        let (solver, solver_reason) =
+            solver_choice::choose(cloth.solver, kind, is_bilateral, pairs.pairs().len(), &cloth.fabric);
         Some(ClothModel {
             name: cloth.name.clone(),
-            triangle_shares: triangle_shares(&mesh, &topology, &model.areas),
-            rest: model.midpoints,
-            boundary_pair_count: model.boundary_pair_count,
-            led_pair_count: model.pairs.len() - free.len(),
-            visible_rest,
-            visible_edges,
+            kind,
+            solver,
+            solver_reason,
+            triangle_particles: parts.triangle_particles,
+            triangle_density,
+            triangle_shares: brought.into_iter().collect(),
+            rest: parts.start,
+            boundary_pair_count: parts.boundary_pair_count,
+            led_pair_count: parts.pairs.len() - free.len(),
+            visible_rest: visible.iter().map(|&edge| edge_lengths[edge as usize]).collect(),
+            visible_limits: visible.iter().map(|&edge| limits[edge as usize]).collect(),
+            visible_edges: visible.iter().map(visible_edge).collect(),
             fabric: cloth.fabric.clone(),
+            reach: reach(&pins, &mesh, &topology),
             surface,
             mesh,
             topology,
             mass,
-            map,
+            map: parts.map,
             vertex_k,
             pairs,
             distances,
+            lengths,
+            diagonals: parts.diagonals,
+            elastic: parts.elastic,
+            attachments,
             samples,
-            bend_frequency_squared: bend * bending.highest_frequency_squared(&k),
-            bending,
+            bend_frequency_squared: bend * parts.bending.highest_frequency_squared(&k),
+            bending: parts.bending,
             bend,
             k,
             pins,
             mean_edge,
-            hang,
+            inputs: maps.inputs,
         })
+    }
+
+    /// Whether its constraints hold both ways, so that none can go slack.
+    pub fn is_bilateral(&self) -> bool {
+        self.distances.first().is_some_and(|distance| !distance.can_go_slack())
     }
 
     /// Where a file vertex is, from the simulation vertices' values; `None` for a vertex without a usable face.
@@ -175,20 +257,30 @@ impl ClothModel {
     }
 }
 
-fn triangle_shares(mesh: &SimulationMesh, topology: &Topology, areas: &[f64]) -> Rows<(u32, f64)> {
-    let third = |t: u32| triangle_area(mesh.triangles[t as usize].map(|v| mesh.positions[v as usize])) / 3.0;
-    let shares = topology.edge_triangles.iter().zip(areas);
-    shares.map(|(triangles, area)| triangles.iter().map(|&t| (t, third(t) / area)).collect::<Vec<_>>()).collect()
-}
-
 /// The bending stiffness that a mesh of this edge length can show without crumpling: folds are not narrower than the bending
 /// length `cbrt(bend / (density g))`, so edges longer than that get the stiffness whose bending length they are.
 fn smooth_bend(fabric: &Fabric, gravity: f64, mean_edge: f64) -> f64 {
     fabric.bend.max(fabric.density * gravity * mean_edge.powi(3))
 }
 
-/// Edges of the artist's polygons between distinct simulation vertices, each once.
-fn visible_edges(surface: &PolyMesh, mesh: &SimulationMesh) -> Vec<[u32; 2]> {
+/// Folds of the fabric are narrower than the mesh can show.
+fn too_coarse(fabric: &Fabric, gravity: f64, mean_edge: f64, smooth_bend: f64, place: &KeyPath) -> Problem {
+    let fine_edge = 100.0 * (fabric.bend / (fabric.density * gravity)).cbrt();
+    let typed = fabric.bend;
+    let done = if fabric.bend_is_typed {
+        format!("folds may look crumpled; bend = {smooth_bend:.1e} would be smooth")
+    } else {
+        format!(
+            "bending is raised from {typed:.1e} to {smooth_bend:.1e} N m to keep it smooth; type `bend` to decide yourself"
+        )
+    };
+    let message = format!("edges of {:.1} cm are too coarse for the folds of this fabric", 100.0 * mean_edge);
+    Problem::warning(Place::Scene(place.key("mesh")), message)
+        .help(format!("{done}; edges of {fine_edge:.1} cm need no help"))
+}
+
+/// Edges of the artist's polygons, as numbers of the topology's edges, ascending.
+fn visible_edges(surface: &PolyMesh, mesh: &SimulationMesh, topology: &Topology) -> Vec<u32> {
     let mut edges = Vec::new();
     for face in 0..surface.face_count() {
         let corners = surface.face(face);
@@ -196,9 +288,9 @@ fn visible_edges(surface: &PolyMesh, mesh: &SimulationMesh) -> Vec<[u32; 2]> {
             let next = corners[(k + 1) % corners.len()];
             let ends = [corner, &next].map(|c| mesh.from_file_vertex[c.position as usize]);
             if let [Some(a), Some(b)] = ends
-                && a != b
+                && let Ok(edge) = topology.edges.binary_search(&[a.min(b), a.max(b)])
             {
-                edges.push([a.min(b), a.max(b)]);
+                edges.push(edge as u32);
             }
         }
     }
@@ -222,16 +314,27 @@ fn sample_distance(scene: &Scene, fabric: &Fabric) -> f64 {
         .unwrap_or(f64::INFINITY)
 }
 
-/// Points of a regular lattice on every triangle whose vertices and midpoints are too far apart; those that neighbours share once.
-fn samples(mesh: &SimulationMesh, topology: &Topology, map: &ConformingMap, k: &[f64], distance: f64) -> Samples {
+/// Points of a regular lattice on every triangle, those that neighbours share once: at least the midpoints of edges where those are no
+/// particles, more where these are too far apart.
+fn samples(
+    mesh: &SimulationMesh,
+    topology: &Topology,
+    map: &ConformingMap,
+    k: &[f64],
+    on_midpoints: bool,
+    distance: f64,
+) -> Samples {
     let mut rows: Vec<Vec<(u32, f64)>> = Vec::new();
     for (triangle, corners) in mesh.triangles.iter().enumerate() {
         let edges = topology.triangle_edges[triangle];
         let [a, b, c] = corners.map(|v| mesh.positions[v as usize]);
         let longest = (b - a).norm().max((c - b).norm()).max((a - c).norm());
-        let n = (longest / distance).ceil().min(MOST_SAMPLES) as u32;
+        let mut n = (longest / distance).ceil().min(MOST_SAMPLES) as u32;
         if n <= 2 {
-            continue;
+            if on_midpoints || distance.is_infinite() {
+                continue;
+            }
+            n = 2;
         }
         for i in 0..=n {
             for j in 0..=n - i {
@@ -256,18 +359,9 @@ fn samples(mesh: &SimulationMesh, topology: &Topology, map: &ConformingMap, k: &
     Samples { k: rows.iter().map(inverse_mass).collect(), rows: rows.into_iter().collect() }
 }
 
-/// How far and how heavily a cloth hangs: what the impulses of a step have to travel and to carry.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hang {
-    /// Number of edges from the held vertices to the farthest one.
-    pub reach: u32,
-    /// Vertices for each held vertex.
-    pub load: f64,
-}
-
-/// The worst of all pieces. A piece without held vertices lies on something sooner or later and hangs down from there with a part
-/// of its width: it counts like a square of half its width, held at two corners.
-fn hang(pins: &Pins, mesh: &SimulationMesh, topology: &Topology) -> Hang {
+/// The longest way of all pieces. A piece without held vertices lies on something sooner or later and hangs down from there with a part
+/// of its width.
+fn reach(pins: &Pins, mesh: &SimulationMesh, topology: &Topology) -> u32 {
     let mut neighbours = vec![Vec::new(); mesh.positions.len()];
     for &[a, b] in &topology.edges {
         neighbours[a as usize].push(b);
@@ -276,19 +370,15 @@ fn hang(pins: &Pins, mesh: &SimulationMesh, topology: &Topology) -> Hang {
     let mut distance = vec![u32::MAX; mesh.positions.len()];
     let held = pins.vertices.iter().map(|pin| pin.vertex).collect::<Vec<_>>();
     let (mut reach, _) = spread(&held, &neighbours, &mut distance);
-    let hanging = distance.iter().filter(|&&distance| distance != u32::MAX).count();
-    let mut load = hanging as f64 / held.len().max(1) as f64;
     let mut from_anywhere = distance.clone();
     for vertex in 0..mesh.positions.len() {
         if distance[vertex] == u32::MAX {
             let (_, end) = spread(&[vertex as u32], &neighbours, &mut from_anywhere);
             let (across, _) = spread(&[end], &neighbours, &mut distance);
-            let part = across.div_ceil(4);
-            reach = reach.max(part);
-            load = load.max(0.5 * f64::from(part * part));
+            reach = reach.max(across.div_ceil(4));
         }
     }
-    Hang { reach: reach.max(1), load: load.max(1.0) }
+    reach.max(1)
 }
 
 /// Breadth-first distances from some vertices; the largest one and where it is.

@@ -38,12 +38,12 @@ pub struct SoftPin {
     pub frequency: f64,
 }
 
-/// A particle both of whose edge's ends are pinned: it is led outright.
+/// A particle that is led outright: a pinned vertex, or the midpoint of an edge whose ends are both pinned.
 #[derive(Clone, Copy, Debug)]
 pub struct LedParticle {
     /// Which particle.
     pub particle: u32,
-    /// The two ends, into `Pins::vertices`.
+    /// The two ends, into `Pins::vertices`; twice the same for a vertex.
     pub ends: [u32; 2],
 }
 
@@ -75,13 +75,15 @@ impl Pins {
 const FAR_FROM_LEADER: f64 = 0.2;
 
 /// Find the vertices of all pins. A vertex that several pins name follows the last of them. Motions count from their pose at the
-/// start, so that pins start where the mesh has them, whatever coordinates their keys were made in. `None` after an error.
+/// start, so that pins start where the mesh has them, whatever coordinates their keys were made in. Particles are vertices, or
+/// midpoints of edges. `None` after an error.
 #[allow(clippy::too_many_arguments, reason = "all of the scene decides what a pin holds")]
 pub fn select(
     cloth: &Cloth,
     surface: &PolyMesh,
     mesh: &SimulationMesh,
     topology: &Topology,
+    on_midpoints: bool,
     scene: &Scene,
     colliders: &[Option<MovingCollider>],
     place: &KeyPath,
@@ -143,8 +145,9 @@ pub fn select(
         problems
             .push(Problem::warning(at, message).help("check `unit`, `transform`, and `dress_blend` for the bind pose"));
     }
-    for (particle, &[a, b]) in topology.edges.iter().enumerate() {
-        if let (Some(a), Some(b)) = (number_of[a as usize], number_of[b as usize]) {
+    let ends_of = |particle: usize| if on_midpoints { topology.edges[particle] } else { [particle as u32; 2] };
+    for particle in 0..if on_midpoints { topology.edges.len() } else { mesh.positions.len() } {
+        if let [Some(a), Some(b)] = ends_of(particle).map(|end| number_of[end as usize]) {
             pins.particles.push(LedParticle { particle: particle as u32, ends: [a, b] });
         }
     }

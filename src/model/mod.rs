@@ -1,17 +1,20 @@
 //! Scene and meshes into what a solver needs. The model is built once and never changes; `State` is what moves.
 
 pub mod animated_surface;
+pub mod build_attachments;
 pub mod build_cloth;
 pub mod build_collider;
 pub mod build_maps;
 pub mod build_pins;
+pub mod discretise;
 pub mod moving_collider;
 pub mod rest_shape;
+pub mod solver_choice;
 pub mod state;
 
 use std::path::Path;
 
-pub use build_cloth::{ClothModel, Hang, Samples};
+pub use build_cloth::{ClothModel, Samples};
 pub use build_collider::ColliderModel;
 pub use moving_collider::{Anchor, MovingCollider};
 pub use state::{ClothState, State};
@@ -109,7 +112,9 @@ pub fn build(scene: &Scene) -> Result<(Model, State, Vec<Problem>), Vec<Problem>
                     let help = "`dress_blend` takes animated colliders from that pose to the first frame's";
                     problems.push(Problem::warning(Place::Scene(place.key("mesh")), message).help(help));
                 }
-                model.cloths.extend(ClothModel::build(cloth, asset.mesh, scene, &placed, &place, &mut problems));
+                let built = ClothModel::build(cloth, asset.mesh, scene, &placed, &place, &mut problems);
+                remember(&mut model.inputs, built.iter().flat_map(|cloth| cloth.inputs.clone()).collect());
+                model.cloths.extend(built);
             }
             Err(problem) => problems.push(problem),
         }

@@ -3,19 +3,21 @@
 use super::ClothModel;
 use crate::math::Vec3;
 
-/// Positions and velocities of one cloth's particles (edge midpoints).
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Positions and velocities of one cloth's particles, and what its last frames have taught.
+#[derive(Clone, Debug, PartialEq)]
 pub struct ClothState {
     /// [m]
     pub x: Vec<Vec3>,
     /// [m/s]
     pub v: Vec<Vec3>,
+    /// Factor on the rule's number of steps: see `solver::substeps`.
+    pub step_factor: f64,
 }
 
 impl ClothState {
     /// At the mesh's own place, not moving.
     pub fn at_rest(cloth: &ClothModel) -> Self {
-        ClothState { x: cloth.rest.clone(), v: vec![Vec3::zeros(); cloth.rest.len()] }
+        ClothState { x: cloth.rest.clone(), v: vec![Vec3::zeros(); cloth.rest.len()], step_factor: 1.0 }
     }
 }
 

@@ -232,6 +232,9 @@ pub struct SheetMesh {
     pub vertices: [u32; 2],
     /// Length along x and along z [m].
     pub size: [f64; 2],
+    /// Faces with four corners instead of triangles.
+    #[serde(default)]
+    pub quads: bool,
 }
 
 /// A flat disc in the xz-plane, centred on the origin.

@@ -242,7 +242,11 @@ impl Resolver<'_> {
                     self.error(&path.key("size").index(axis), "the size of a sheet must be more than 0");
                 }
                 let [x, z] = sheet.vertices.map(u64::from);
-                (MeshSource::Sheet { vertices: sheet.vertices, size: sheet.size }, x.saturating_mul(z), "sheet")
+                (
+                    MeshSource::Sheet { vertices: sheet.vertices, size: sheet.size, quads: sheet.quads },
+                    x.saturating_mul(z),
+                    "sheet",
+                )
             }
             (None, Some(disc)) => {
                 if matches!(disc.inner, 2 | 3) {

@@ -131,12 +131,14 @@ pub enum MeshSource {
         /// Which object or group of the file.
         object: Option<String>,
     },
-    /// A flat rectangle in the xz-plane, centred on the origin, made of triangles with alternating diagonals.
+    /// A flat rectangle in the xz-plane, centred on the origin, made of quads or of triangles with alternating diagonals.
     Sheet {
         /// Vertices along x and along z.
         vertices: [u32; 2],
         /// Extent along x and along z [m].
         size: [f64; 2],
+        /// Faces with four corners instead of triangles.
+        quads: bool,
     },
     /// A flat disc in the xz-plane, centred on the origin, made of rings.
     Disc {

@@ -7,6 +7,7 @@ pub mod wind;
 use crate::math::Vec3;
 use crate::model::{Model, Moment, State};
 use crate::scene::{Scene, Substeps};
+pub use cpu::linear::LinearCounts;
 
 /// What acts from outside during one frame.
 #[derive(Clone, Copy, Debug)]
@@ -24,15 +25,28 @@ pub struct Drive {
 /// What a frame did to one cloth.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClothReport {
-    /// Sweeps over the constraints, positions and velocities together.
+    /// Sweeps over the constraints' positions.
     pub iterations: u64,
+    /// Solves and factorisations of the linear solvers.
+    pub linear: LinearCounts,
     /// Points in contact at the end.
     pub contacts: u32,
-    /// Largest relative length error of the constraints at the end.
-    pub max_stretch: f64,
+    /// Largest part of its allowed stretch that a visible edge has at the end: above 1 the promise is broken.
+    pub used: f64,
+    /// The same before the sweeps at the frame's end: what the steps alone have left.
+    pub strain: f64,
+    /// Largest load number of the linear solvers: see `cpu::linear`.
+    pub load: f64,
     /// Where it went out of bounds: the simulation vertex that was fastest when the numbers ended. The rest of the frame was not
     /// simulated.
     pub broken_at: Option<u32>,
+}
+
+impl ClothReport {
+    /// Whether the frame has to be simulated again with more steps, if that is possible.
+    pub fn is_missed(&self) -> bool {
+        self.broken_at.is_some() || self.used > 1.0 || self.load > substeps::DANGEROUS_LOAD
+    }
 }
 
 /// Written coordinates of one cloth: simulation vertices.
@@ -81,8 +95,8 @@ pub struct FrameReport {
     pub collider_seconds: f64,
 }
 
-/// Simulate one frame; `drive.substeps` is filled in here. With automatic steps, a frame whose constraints are not within
-/// tolerance is simulated again from its start with twice the steps: an impact can ask for more than the rule foresees.
+/// Simulate one frame; `drive.substeps` is filled in here. With automatic steps, a frame that breaks its promise is simulated again from its
+/// start with twice the steps: an impact can ask for more than the rule foresees.
 pub fn advance_frame(
     backend: &mut dyn Backend,
     scene: &Scene,
@@ -91,23 +105,23 @@ pub fn advance_frame(
     drive: Drive,
 ) -> FrameReport {
     let mut substeps = substeps::choose(scene, model, state, drive.moments[0].frame);
+    let most = match scene.substeps {
+        Substeps::Auto { most, .. } => most,
+        Substeps::Fixed(count) => count,
+    };
     let start = state.clone();
     for attempt in 0.. {
         backend.drive(Drive { substeps, ..drive });
         let cloths = backend.advance(state);
-        let missed = |(report, cloth): (&ClothReport, &crate::model::ClothModel)| {
-            report.broken_at.is_some() || report.max_stretch > cloth.fabric.max_stretch
-        };
-        let most = match scene.substeps {
-            Substeps::Auto { most, .. } => most,
-            Substeps::Fixed(count) => count,
-        };
-        let again = attempt < FRAME_RETRIES && substeps < most;
-        if !(again && cloths.iter().zip(&model.cloths).any(missed)) {
+        let again = attempt < FRAME_RETRIES && 2 * substeps <= most;
+        if !(again && cloths.iter().any(ClothReport::is_missed)) {
+            for (moving, report) in state.cloths.iter_mut().zip(&cloths) {
+                moving.step_factor = substeps::learn(moving.step_factor, 1 << attempt, report);
+            }
             return FrameReport { substeps, cloths, collider_seconds: backend.take_collider_seconds() };
         }
         state.clone_from(&start);
-        substeps = (2 * substeps).min(most);
+        substeps *= 2;
     }
     FrameReport::default()
 }

@@ -1,27 +1,37 @@
 //! How many steps a frame is cut into.
 //!
-//! A sweep carries an impulse one constraint further, so what a step of length h leaves behind at a pin is what gravity and the
-//! swing add to the cloth behind it in that time. The rule takes the remaining stretch to be `2 a h² w n^0.7 / l`: l the edge
-//! length, n the number of edges from the pins to the far end, w the vertices that hang on each pin, and `a = g + 3 v²/(n l)` the
-//! acceleration that a pendulum of that length and mean square speed v² has at its lowest point. It chooses the step at which that
-//! is the tolerance; and no step is so long that the fastest vertex passes more than half an edge.
+//! What a step of length h leaves behind of the stretch is `c a h² n / l`: l the edge length, n the number of edges from the pins to the far
+//! end, and `a = g + 3 v²/(n l)` the acceleration that a pendulum of that length and mean square speed v² has at its lowest point. The rule
+//! chooses the step at which that is half the tolerance, times a factor that each frame corrects by what it has really left behind; no step is
+//! so long that the fastest vertex passes more than half an edge, and none longer than a beat, which divides the frame into equal parts that are
+//! the same for all frames (bending needs that).
 //!
-//! Where it comes from: sheets that hang from two corners, where w grows like n² and the stretch was seen to grow like n^2.7. That
-//! the load and the distance enter apart is an assumption, made so that a cloth held along a whole edge is not given the steps of one
-//! that hangs from two corners; a frame for which it is wrong is simulated again (`advance_frame`).
+//! Where it comes from: sheets that hang from two corners, 26² to 200² vertices, whose stretch was seen to go with `(n / steps)²` once the
+//! attachments carry the load (before, with `n^2.7 / steps²`). The linear solvers leave next to nothing behind; their steps follow the load
+//! number (`cpu::linear`), because beyond it energy grows while the tolerance is met.
 
+use super::ClothReport;
 use crate::math::largest_norm;
-use crate::model::{Model, State};
-use crate::scene::{Scene, Substeps};
+use crate::model::{ClothModel, Model, State};
+use crate::scene::{Scene, SolverChoice, Substeps};
 
-/// Growth of the remaining stretch with the number of edges, for the same load: what is left of 2.7 after the load's 2.
-const REACH_EXPONENT: f64 = 0.7;
-/// The factor of the law: about 2 at the worst frame of an undamped fall of 41 × 41 vertices, and a margin.
-const STRETCH_FACTOR: f64 = 2.4;
+/// The c above.
+const STRETCH_FACTOR: f64 = 2.1;
 /// Part of an edge that the fastest vertex may pass in a step.
 const EDGE_PER_STEP: f64 = 0.5;
-/// Longest step [s]: wind, drag and friction see the speed at its start.
-const LONGEST_STEP: f64 = 1.0 / 480.0;
+/// Longest step, and longest time between two bending impulses [s]: wind, drag and friction see the speed at its start.
+pub const BEAT_SECONDS: f64 = 1.0 / 480.0;
+/// Part of the allowed stretch that the steps shall leave.
+const AIM: f64 = 0.5;
+/// Load number that the linear solvers shall have.
+const AIMED_LOAD: f64 = 0.15;
+/// Load number above which a frame is simulated again.
+pub const DANGEROUS_LOAD: f64 = 0.8;
+/// How fast the factor may change from frame to frame, and its bounds.
+const FACTOR_CHANGE: [f64; 2] = [0.85, 1.5];
+const FACTOR_BOUNDS: [f64; 2] = [0.1, 100.0];
+/// Stretch that linear solvers are planned for when the load is not known yet.
+const LINEAR_PLAN: f64 = 0.05;
 
 /// The number of steps for the frame that starts in this state.
 pub fn choose(scene: &Scene, model: &Model, state: &State, frame: f64) -> u32 {
@@ -31,17 +41,34 @@ pub fn choose(scene: &Scene, model: &Model, state: &State, frame: f64) -> u32 {
     };
     let frame_seconds = scene.fps.frame_seconds();
     let gravity = scene.gravity.at(frame).norm();
-    let mut count = frame_seconds / LONGEST_STEP;
+    let beats = (frame_seconds / BEAT_SECONDS * (1.0 - 1e-9)).ceil().max(1.0);
+    let mut count = beats.max(f64::from(least));
     for (cloth, moving) in model.cloths.iter().zip(&state.cloths) {
-        let (n, edge) = (f64::from(cloth.hang.reach), cloth.mean_edge);
+        let (n, edge) = (f64::from(cloth.reach), cloth.mean_edge);
         let squares = moving.v.iter().map(|v| v.norm_squared());
         let mean_square = squares.sum::<f64>() / moving.v.len() as f64 + (gravity * frame_seconds).powi(2);
         let acceleration = gravity + 3.0 * mean_square / (n * edge);
-        let left_behind = STRETCH_FACTOR * acceleration * cloth.hang.load * n.powf(REACH_EXPONENT) / edge;
-        count = count.max(frame_seconds * (left_behind / cloth.fabric.max_stretch).sqrt());
+        let left_behind = STRETCH_FACTOR * acceleration * n / edge;
+        count = count.max(moving.step_factor * frame_seconds * (left_behind / (AIM * planned_stretch(cloth))).sqrt());
         let fastest = largest_norm(&moving.v) + gravity * frame_seconds;
         count = count.max(frame_seconds * fastest / (EDGE_PER_STEP * edge));
     }
-    // A float-to-integer cast saturates, and an endless or undefined wish becomes the most that is allowed.
-    if count.is_finite() { (count.ceil() as u32).clamp(least, most) } else { most }
+    // Whole beats; an endless or undefined wish becomes the most that is allowed.
+    let whole = (count / beats).ceil() * beats;
+    if whole <= f64::from(most) { whole as u32 } else { ((f64::from(most) / beats).floor() * beats).max(1.0) as u32 }
+}
+
+fn planned_stretch(cloth: &ClothModel) -> f64 {
+    match cloth.solver {
+        SolverChoice::Direct | SolverChoice::Pcg => LINEAR_PLAN,
+        _ => cloth.visible_limits.iter().copied().fold(f64::INFINITY, f64::min),
+    }
+}
+
+/// The factor after a frame that took `more` times the steps of the rule.
+pub fn learn(factor: f64, more: u32, report: &ClothReport) -> f64 {
+    let wish = (report.strain / AIM).max(report.load / AIMED_LOAD).sqrt();
+    let [slowest, fastest] = FACTOR_CHANGE;
+    let change = if wish.is_finite() { wish.clamp(slowest, fastest) } else { fastest };
+    (factor * f64::from(more) * change).clamp(FACTOR_BOUNDS[0], FACTOR_BOUNDS[1])
 }

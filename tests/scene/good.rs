@@ -17,7 +17,7 @@ fn the_shortest_scene_gets_every_default() {
     assert_eq!(scene.gravity.at(0.0), Vec3::new(0.0, -9.81, 0.0));
     assert_eq!((scene.wind.speed.at(0.0), scene.drag.at(0.0)), (0.0, 1.0));
     let cloth = &scene.cloths[0];
-    assert_eq!(cloth.mesh, MeshSource::Sheet { vertices: [5, 5], size: [1.0, 1.0] });
+    assert_eq!(cloth.mesh, MeshSource::Sheet { vertices: [5, 5], size: [1.0, 1.0], quads: false });
     assert_eq!((cloth.fabric.density, cloth.fabric.bend), (0.15, 1e-5));
     assert_eq!(cloth.placement.scale, 1.0);
     assert_eq!((cloth.fabric.warp, cloth.fabric.weft, cloth.fabric.shear), (None, None, 45.0));

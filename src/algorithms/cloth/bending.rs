@@ -1,18 +1,20 @@
-//! Resistance to bending on the midpoint particles.
+//! Resistance to bending: energies with a constant matrix, for each of the cloth models.
 //!
-//! Based on: [Bender14 §4.3.5.1]; Wardetzky et al. 2007 (isometric quadratic bending on Crouzeix-Raviart elements)
-//! Idea:     each triangle's three midpoints fix its plane; across an edge, the two conormal derivatives add up to zero when the
+//! Based on: [Bender14 §4.3.5.1]; Wardetzky et al. 2007 (isometric quadratic bending); [Bender14 §4.3.1] for threads
+//! Idea:     a triangle's three midpoints (or corners) fix its plane; across an edge, the two conormal derivatives add up to zero when the
 //!           pair is flat: `K x = -|e| (n0 + n1)`, energy `k/2 * c/(A0 + A1) |K x|²`. All coefficients are constant.
-//! Deviates: measured on each triangle's own corners, so that it also ties triangles which the averaged vertices cannot see;
-//!           and the jump of the derivative along the edge is penalised with the same stiffness (it is zero on a continuous
-//!           surface, so it resists gaps between triangles, not bending); and c is 1.5 where the paper has 3: with 3 a sheet bent
-//!           to a cylinder, its particles settled, holds twice the energy `k/2 ∫ H² dA` that the stiffness k stands for.
+//! Deviates: on midpoints it is measured on each triangle's own corners, so that it also ties triangles which the averaged
+//!           vertices cannot see, and the jump of the derivative along the edge is penalised with the same stiffness (it is zero
+//!           on a continuous surface, so it resists gaps between triangles, not bending). c is 1.5 there and 1 on vertices, where
+//!           the paper has 3: so that a sheet bent to a cylinder holds the energy `k/2 ∫ H² dA` that the stiffness k stands for.
+//!           Threads have second differences where the thesis has springs between second neighbours: those have no stiffness at
+//!           all at small angles, and one that depends on the resolution at large ones.
 //! Test:     tests/algorithms/bending.rs
 
-use crate::math::Vec3;
+use super::nonconforming::flat_area;
 use crate::math::noise::value_noise;
 use crate::math::rows::Rows;
-use crate::mesh::measures::triangle_area;
+use crate::math::{Vec2, Vec3};
 use crate::mesh::topology::Topology;
 
 /// Enough for the highest frequencies of a mesh, which lie close together.
@@ -22,12 +24,15 @@ const POWER_ITERATIONS: u32 = 60;
 const POWER_MARGIN: f64 = 1.2;
 
 /// The c above: found by bending sheets to cylinders (see the test), right for roundish triangles.
-const ENERGY_FACTOR: f64 = 1.5;
+const MIDPOINT_FACTOR: f64 = 1.5;
+/// The same on vertices: 0.98 to 1.1 times the continuous energy on equilateral triangles and discs, 1 to 1.5 by direction on
+/// squares with diagonals.
+const VERTEX_FACTOR: f64 = 1.0;
 
-/// One linear measure of five particles and its weight.
+/// One linear measure of up to five particles and its weight.
 #[derive(Clone, Copy, Debug)]
 pub struct BendRow {
-    /// The shared midpoint, then two of each triangle.
+    /// On midpoints the shared one, then two of each triangle; fewer ones are filled up with the first.
     pub particles: [u32; 5],
     /// The coefficient of each; they sum to zero.
     pub coefficients: [f64; 5],
@@ -52,32 +57,79 @@ pub struct Bending {
     gather: Rows<(u32, f64)>,
 }
 
+/// Two neighbouring triangles at an edge.
+struct Hinge {
+    edge: usize,
+    sides: [Side; 2],
+    area: f64,
+}
+
 impl Bending {
-    /// Build from the mesh at rest. Where more than two triangles meet in an edge, consecutive ones are tied.
-    pub fn build(positions: &[Vec3], triangles: &[[u32; 3]], topology: &Topology) -> Self {
+    /// Rows over midpoints, for triangles that are `flat` at rest; `factor` is that of an edge on the stiffness. Where more than
+    /// two triangles meet in an edge, consecutive ones are tied.
+    pub fn of_midpoints(
+        flat: &[[Vec2; 3]],
+        triangles: &[[u32; 3]],
+        topology: &Topology,
+        factor: impl Fn(usize) -> f64,
+    ) -> Self {
         let mut rows = Vec::new();
-        for (edge, meeting) in topology.edge_triangles.iter().enumerate() {
-            for pair in meeting.windows(2) {
-                let sides =
-                    [pair[0], pair[1]].map(|t| Side::new(t as usize, edge as u32, positions, triangles, topology));
-                let weight = ENERGY_FACTOR / (sides[0].area + sides[1].area);
-                let [p, q] = sides;
-                let particles = [edge as u32, p.beside[0], p.beside[1], q.beside[0], q.beside[1]];
-                // K of a triangle on its own midpoints: 2 ((c0 + c1) m_e - c1 m_0 - c0 m_1), with c the cotangents at the
-                // edge's ends and m_i the midpoint opposite to end i.
-                let across = [
-                    2.0 * (p.cotangents[0] + p.cotangents[1] + q.cotangents[0] + q.cotangents[1]),
-                    -2.0 * p.cotangents[1],
-                    -2.0 * p.cotangents[0],
-                    -2.0 * q.cotangents[1],
-                    -2.0 * q.cotangents[0],
-                ];
-                // The edge vector as each triangle sees it: 2 (m_0 - m_1).
-                let along = [0.0, 2.0, -2.0, -2.0, 2.0];
-                rows.extend([across, along].map(|coefficients| BendRow { particles, coefficients, weight }));
-            }
+        for Hinge { edge, sides: [p, q], area } in hinges(flat, triangles, topology) {
+            let weight = MIDPOINT_FACTOR * factor(edge) / area;
+            let particles = [edge as u32, p.beside[0], p.beside[1], q.beside[0], q.beside[1]];
+            // K of a triangle on its own midpoints: 2 ((c0 + c1) m_e - c1 m_0 - c0 m_1), with c the cotangents at the
+            // edge's ends and m_i the midpoint opposite to end i.
+            let across = [
+                2.0 * (p.cotangents[0] + p.cotangents[1] + q.cotangents[0] + q.cotangents[1]),
+                -2.0 * p.cotangents[1],
+                -2.0 * p.cotangents[0],
+                -2.0 * q.cotangents[1],
+                -2.0 * q.cotangents[0],
+            ];
+            // The edge vector as each triangle sees it: 2 (m_0 - m_1).
+            let along = [0.0, 2.0, -2.0, -2.0, 2.0];
+            rows.extend([across, along].map(|coefficients| BendRow { particles, coefficients, weight }));
         }
-        let mut entries: Vec<Vec<(u32, f64)>> = vec![Vec::new(); topology.edges.len()];
+        Self::of_rows(rows, topology.edges.len())
+    }
+
+    /// Rows over vertices, for triangles that are `flat` at rest; as above.
+    pub fn of_vertices(
+        vertex_count: usize,
+        flat: &[[Vec2; 3]],
+        triangles: &[[u32; 3]],
+        topology: &Topology,
+        factor: impl Fn(usize) -> f64,
+    ) -> Self {
+        let row = |Hinge { edge, sides: [p, q], area }: Hinge| {
+            let [x0, x1] = topology.edges[edge];
+            let ([c01, c03], [c02, c04]) = (p.cotangents, q.cotangents);
+            BendRow {
+                particles: [x0, x1, p.opposite, q.opposite, x0],
+                coefficients: [c03 + c04, c01 + c02, -c01 - c03, -c02 - c04, 0.0],
+                weight: VERTEX_FACTOR * factor(edge) / area,
+            }
+        };
+        Self::of_rows(hinges(flat, triangles, topology).map(row).collect(), vertex_count)
+    }
+
+    /// Rows over the vertices of threads: each is the second derivative at the middle of three vertices in a row, with the two
+    /// lengths between them, and the area that bends with it.
+    pub fn of_threads(vertex_count: usize, bends: &[ThreadBend]) -> Self {
+        let row = |bend: &ThreadBend| {
+            let [before, after] = bend.lengths.map(|length| 2.0 / (length * (bend.lengths[0] + bend.lengths[1])));
+            let [a, b, c] = bend.vertices;
+            BendRow {
+                particles: [a, b, c, a, a],
+                coefficients: [before, -before - after, after, 0.0, 0.0],
+                weight: bend.area,
+            }
+        };
+        Self::of_rows(bends.iter().map(row).collect(), vertex_count)
+    }
+
+    fn of_rows(rows: Vec<BendRow>, particle_count: usize) -> Self {
+        let mut entries: Vec<Vec<(u32, f64)>> = vec![Vec::new(); particle_count];
         for (number, row) in rows.iter().enumerate() {
             for (particle, coefficient) in row.particles.iter().zip(row.coefficients) {
                 if coefficient != 0.0 {
@@ -134,6 +186,31 @@ impl Bending {
     }
 }
 
+/// Three vertices in a row on a thread.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ThreadBend {
+    /// Before, middle, after.
+    pub vertices: [u32; 3],
+    /// Lengths between them [m].
+    pub lengths: [f64; 2],
+    /// Area that bends with the thread, times the factor on the stiffness [m²].
+    pub area: f64,
+}
+
+/// All pairs of neighbouring triangles, edge by edge.
+fn hinges<'a>(
+    flat: &'a [[Vec2; 3]],
+    triangles: &'a [[u32; 3]],
+    topology: &'a Topology,
+) -> impl Iterator<Item = Hinge> + 'a {
+    topology.edge_triangles.iter().enumerate().flat_map(move |(edge, meeting)| {
+        meeting.windows(2).map(move |pair| {
+            let sides = [pair[0], pair[1]].map(|t| Side::new(t as usize, edge as u32, flat, triangles, topology));
+            Hinge { edge, area: sides[0].area + sides[1].area, sides }
+        })
+    })
+}
+
 /// One triangle at an edge.
 struct Side {
     area: f64,
@@ -141,23 +218,25 @@ struct Side {
     cotangents: [f64; 2],
     /// The midpoints opposite to the edge's first and second end.
     beside: [u32; 2],
+    /// The vertex opposite to the edge.
+    opposite: u32,
 }
 
 impl Side {
-    fn new(triangle: usize, edge: u32, positions: &[Vec3], triangles: &[[u32; 3]], topology: &Topology) -> Self {
+    fn new(triangle: usize, edge: u32, flat: &[[Vec2; 3]], triangles: &[[u32; 3]], topology: &Topology) -> Self {
         let corners = triangles[triangle];
-        let ends = topology.edges[edge as usize];
         let corner_of = |vertex: u32| corners.iter().position(|&c| c == vertex).unwrap_or_default();
-        let at = ends.map(corner_of);
-        let point = |k: usize| positions[corners[k] as usize];
+        let at = topology.edges[edge as usize].map(corner_of);
+        let point = |k: usize| flat[triangle][k % 3];
         let cotangent = |k: usize| {
-            let (a, b) = (point((k + 1) % 3) - point(k), point((k + 2) % 3) - point(k));
-            a.dot(&b) / a.cross(&b).norm()
+            let (a, b) = (point(k + 1) - point(k), point(k + 2) - point(k));
+            a.dot(&b) / a.perp(&b).abs()
         };
         Side {
-            area: triangle_area(corners.map(|v| positions[v as usize])),
+            area: flat_area(&flat[triangle]),
             cotangents: at.map(cotangent),
             beside: at.map(|k| topology.triangle_edges[triangle][k]),
+            opposite: corners[3 - at[0] - at[1]],
         }
     }
 }

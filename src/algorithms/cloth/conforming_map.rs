@@ -45,6 +45,11 @@ impl ConformingMap {
         ConformingMap { rows: rows.into_iter().collect() }
     }
 
+    /// Every vertex is a particle.
+    pub fn identity(vertex_count: usize) -> Self {
+        ConformingMap { rows: (0..vertex_count as u32).map(|v| [(v, 1.0)]).collect() }
+    }
+
     /// How many vertices it gives.
     pub fn vertex_count(&self) -> usize {
         self.rows.len()

@@ -22,14 +22,30 @@ pub struct Distance {
     pub share_a: f64,
     /// `k_b / (k_a + k_b)`
     pub share_b: f64,
+    /// Least correction: 0 for a pair that may come closer, minus infinity for one that keeps its distance.
+    pub least: f64,
+}
+
+/// What a pair of particles must keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeps {
+    /// Its distance.
+    Distance,
+    /// At most its distance: a thread that goes slack.
+    AtMost,
 }
 
 impl Distance {
     /// From the rest distance [m] and the two inverse masses, at least one of which is not zero.
-    pub fn new(rest: f64, k_a: f64, k_b: f64) -> Self {
+    pub fn new(rest: f64, k_a: f64, k_b: f64, keeps: Keeps) -> Self {
         let sum = k_a + k_b;
         let share = |k: f64| if sum > 0.0 { k / sum } else { 0.0 };
-        Distance { inverse_rest_squared: 1.0 / (rest * rest), share_a: share(k_a), share_b: share(k_b) }
+        Distance {
+            inverse_rest_squared: 1.0 / (rest * rest),
+            share_a: share(k_a),
+            share_b: share(k_b),
+            least: if keeps == Keeps::AtMost { 0.0 } else { f64::NEG_INFINITY },
+        }
     }
 
     /// `(l/l0)² - 1` of the look-ahead pair.
@@ -43,10 +59,21 @@ impl Distance {
     pub fn correct_position(&self, a: &mut Vec3, b: &mut Vec3) -> f64 {
         let d = *b - *a;
         let strain = self.squared_strain(d);
-        let correction = d * (0.5 * strain).min(LARGEST_CORRECTION);
+        let correction = d * (0.5 * strain).max(self.least).min(LARGEST_CORRECTION);
         *a += correction * self.share_a;
         *b -= correction * self.share_b;
         strain
+    }
+
+    /// Whether the pair may come closer than its distance.
+    pub fn can_go_slack(&self) -> bool {
+        self.least == 0.0
+    }
+
+    /// What of a squared strain counts as an error: shortness does not where the pair may go slack.
+    #[inline(always)]
+    pub fn error(&self, squared_strain: f64) -> f64 {
+        if self.can_go_slack() { squared_strain.max(0.0) } else { squared_strain }
     }
 
     /// Take the relative velocity along the pair away [4.3]; `d` is the pair's direction at rest length or close to it.

@@ -1,15 +1,16 @@
 //! One step of one cloth.
 //!
-//! Based on: [Bender14 §2.3, §4.3.2] (Vorausschau; iteratives Verfahren), order of a step as in section 4.3
+//! Based on: [Bender14 §2.3, §4.3.2-4.3.4] (Vorausschau; iteratives Verfahren, LGS, Streifen), order of a step as in section 4.3
 //!
 //! ```text
 //! bending, air         impulses at the start of the step (every few steps while that is accurate)
 //! touch                contacts from the positions at the start
 //! look ahead           p = x + h v + h²/2 g
-//! position sweep       distances in groups, pins, contacts
+//! soft forces          elasticity in the plane, shear springs, soft pins, all implicit
+//! hard constraints     attachments; distances by the cloth's solver; visible edges, pins, contacts
 //! step                 v = (p - x)/h + h/2 g,  x = p
-//! velocity sweep       distances, pins, contacts
-//! at a frame's end     more position sweeps, without effect on v, until every distance is within tolerance
+//! velocities           distances that hold both ways, pins, contacts
+//! at a frame's end     more position sweeps, without effect on v, until every visible edge is within its limit
 //! ```
 //!
 //! One sweep of each kind a step, never more: what a sweep leaves behind acts like the energy of a stiff spring, and a number of
@@ -18,41 +19,52 @@
 
 use rayon::prelude::*;
 
+use super::bending_step::BendingStep;
 use super::contacts::{Contacts, Point};
 use super::independent::{larger, sweep};
-use super::{StepWorld, for_each};
+use super::linear::LinearSolver;
+use super::visible::VisibleRows;
+use super::{StepWorld, for_each, strip_sweep};
 use crate::algorithms::cloth::air;
 use crate::algorithms::cloth::conforming_map::WeightedReturn;
 use crate::algorithms::cloth::distance;
+use crate::algorithms::cloth::strips::Strips;
 use crate::math::motion::Pose;
-use crate::math::sparse_cholesky::SparseCholesky;
 use crate::math::sums::compensated_sum;
 use crate::math::{Vec3, largest_norm};
 use crate::mesh::bvh::Aabb;
 use crate::model::build_pins::{Lead, PinnedVertex};
 use crate::model::{ClothModel, ClothState, Model, MovingCollider};
+use crate::scene::{ClothKind, SolverChoice};
+use crate::solver::substeps::BEAT_SECONDS;
 use crate::solver::wind::Weather;
 use crate::solver::{ClothReport, Drive, Quality};
 
 /// Most sweeps at a frame's end, in case the number of steps was too small for the tolerance.
 const POLISH_SWEEPS: u32 = 300;
-/// Explicit bending is used while `step * frequency` is below this (the limit of stability is 2).
-const EXPLICIT_BENDING: f64 = 0.5;
-/// Most steps between two bending impulses.
-const BENDING_INTERVAL: f64 = 4.0;
 /// Depth in edge lengths up to which a vertex is moved out of a collider in one go.
 const LEAVE_EDGES: f64 = 0.25;
 /// Longest time between two air impulses [s]: the fastest cloth turns little in it.
 const AIR_SECONDS: f64 = 5e-4;
+/// Largest part of an edge that an attachment moves a particle by in one step: pulls a torn model together without shooting it.
+const ATTACHMENT_EDGES: f64 = 0.3;
+/// Part of the allowed stretch that the sweeps at a frame's end aim at.
+const POLISHED: f64 = 0.99;
+
+/// How a cloth's distances are solved.
+enum Solver {
+    Iterative,
+    Strips(Box<Strips>),
+    Linear(Box<LinearSolver>),
+}
 
 /// A cloth's private memory.
 pub struct ClothStep<'m> {
     number: usize,
     cloth: &'m ClothModel,
+    solver: Solver,
     /// Look-ahead positions.
     ahead: Vec<Vec3>,
-    /// Bending rows as measured.
-    measured: Vec<Vec3>,
     /// Air velocity at each triangle during the frame.
     wind: Vec<Vec3>,
     /// Velocity change of each triangle by air.
@@ -64,88 +76,73 @@ pub struct ClothStep<'m> {
     contacts: Contacts,
     /// Steps between two air impulses.
     air_interval: u32,
-    bending: BendingPlan,
+    /// Steps between two bending impulses.
+    beat_interval: u32,
+    bending: BendingStep,
+    /// Edges of the written mesh, where those are no constraints themselves.
+    visible: Option<VisibleRows>,
     /// Puts all pinned vertices where they belong at once.
     pin_return: Option<WeightedReturn>,
     /// Moves all softly pinned vertices at once.
     soft_return: Option<WeightedReturn>,
     /// Puts vertices outside of colliders; made when that is needed for the first time.
     collider_return: Option<WeightedReturn>,
-    iterations: u64,
-    /// Largest relative length error at the end of the frame.
-    max_stretch: f64,
-    /// The vertex that was fastest when a position was no longer a finite number.
-    broken_at: Option<u32>,
-}
-
-/// How bending is integrated during a frame.
-#[derive(Default)]
-struct BendingPlan {
-    /// Steps between two bending impulses.
-    interval: u32,
-    /// Damping time in use [s].
-    damping: f64,
-    /// The factor of the implicit form and the step it is for, where the explicit one would not be stable.
-    implicit: Option<(f64, SparseCholesky)>,
+    /// Simulation vertices, while they are looked at.
+    vertices: Vec<Vec3>,
+    report: ClothReport,
 }
 
 impl<'m> ClothStep<'m> {
     /// Memory for a cloth.
     pub fn new(number: usize, cloth: &'m ClothModel, model: &Model) -> Self {
+        let linear = |is_direct| LinearSolver::build(cloth, is_direct).map(|linear| Solver::Linear(Box::new(linear)));
+        let on_midpoints = cloth.kind == ClothKind::Midpoint;
+        let pins = if on_midpoints { cloth.pins.vertices.as_slice() } else { &[] }; // others are led particles
         ClothStep {
             number,
             cloth,
+            solver: match cloth.solver {
+                SolverChoice::Direct => linear(true).unwrap_or(Solver::Iterative),
+                SolverChoice::Pcg => linear(false).unwrap_or(Solver::Iterative),
+                SolverChoice::Strips => Solver::Strips(Box::new(Strips::build(cloth.pairs.pairs(), &cloth.rest))),
+                SolverChoice::Iterative | SolverChoice::Auto => Solver::Iterative,
+            },
             ahead: cloth.rest.clone(),
-            measured: vec![Vec3::zeros(); cloth.bending.rows.len()],
             wind: vec![Vec3::zeros(); cloth.mesh.triangles.len()],
             air: vec![Vec3::zeros(); cloth.mesh.triangles.len()],
             pin_targets: Vec::new(),
             soft_targets: Vec::new(),
             contacts: Contacts::new(cloth, model),
             air_interval: 1,
-            bending: BendingPlan::default(),
-            pin_return: weighted_return(cloth, cloth.pins.vertices.iter()),
+            beat_interval: 1,
+            bending: BendingStep::default(),
+            visible: on_midpoints.then(|| VisibleRows::build(cloth)),
+            pin_return: weighted_return(cloth, pins.iter()),
             soft_return: weighted_return(cloth, cloth.pins.soft.iter().map(|soft| &soft.pin)),
             collider_return: None,
-            iterations: 0,
-            max_stretch: 0.0,
-            broken_at: None,
+            vertices: Vec::new(),
+            report: ClothReport::default(),
         }
     }
 
     /// Prepare a frame.
     pub fn begin_frame(&mut self, moving: &ClothState, weather: &Weather, drive: &Drive) {
         let cloth = self.cloth;
-        self.iterations = 0;
-        self.broken_at = None;
+        self.report = ClothReport::default();
         self.contacts.reset();
+        if let Solver::Linear(linear) = &mut self.solver {
+            linear.reset();
+        }
         for_each(&mut self.wind, |t, wind| {
-            let centre = cloth.topology.triangle_edges[t].iter().map(|&e| moving.x[e as usize]).sum::<Vec3>() / 3.0;
+            let centre = cloth.triangle_particles[t].iter().map(|&p| moving.x[p as usize]).sum::<Vec3>() / 3.0;
             *wind = weather.velocity(centre);
         });
         let h = drive.frame_seconds / f64::from(drive.substeps);
         self.air_interval = (AIR_SECONDS / h).floor().clamp(1.0, f64::from(drive.substeps)) as u32;
-        self.plan_bending(h);
-    }
-
-    /// Explicit bending as seldom as is stable, implicit where not even every step is.
-    fn plan_bending(&mut self, h: f64) {
-        let cloth = self.cloth;
-        let frequency = cloth.bend_frequency_squared.sqrt();
-        let plan = &mut self.bending;
-        plan.damping = cloth.fabric.damping;
-        if h * frequency > EXPLICIT_BENDING {
-            plan.interval = 1;
-            if plan.implicit.as_ref().is_none_or(|(step, _)| *step != h) {
-                plan.implicit = implicit_bending(cloth, h).map(|factor| (h, factor));
-            }
-            return;
-        }
-        plan.implicit = None;
-        plan.interval = (EXPLICIT_BENDING / (h * frequency)).floor().clamp(1.0, BENDING_INTERVAL) as u32;
-        // Damping has a limit of stability too. The fastest waves get all that it allows, slower ones less than asked for.
-        let longest = EXPLICIT_BENDING / (h * f64::from(plan.interval) * cloth.bend_frequency_squared);
-        plan.damping = plan.damping.min(longest);
+        // The longest interval that divides the frame and is no longer than a beat.
+        let longest = ((1.0 + 1e-9) * BEAT_SECONDS / h).floor().clamp(1.0, f64::from(drive.substeps)) as u32;
+        self.beat_interval = (1..=longest).rev().find(|&n| drive.substeps.is_multiple_of(n)).unwrap_or(1);
+        self.bending.begin_frame(cloth, h, self.beat_interval);
     }
 
     /// The box in which colliders are watched during the frame, if the cloth moves on as it does.
@@ -155,7 +152,7 @@ impl<'m> ClothStep<'m> {
 
     /// Advance by one step.
     pub fn advance(&mut self, moving: &mut ClothState, world: &mut StepWorld, step: u32) {
-        if self.broken_at.is_some() {
+        if self.report.broken_at.is_some() {
             return;
         }
         let cloth = self.cloth;
@@ -165,7 +162,10 @@ impl<'m> ClothStep<'m> {
         self.soft_targets.clear();
         self.soft_targets.extend(pin_targets(cloth, cloth.pins.soft.iter().map(|soft| &soft.pin), world));
 
-        self.bend(moving, world, step);
+        self.bending.apply(cloth, moving, h, step);
+        if let Some(visible) = self.visible.as_mut().filter(|_| step.is_multiple_of(self.beat_interval)) {
+            visible.look(cloth, moving);
+        }
         self.blow(moving, world, step);
         self.contacts.find(self.number, cloth, moving, world);
         let half = gravity * (0.5 * h);
@@ -176,20 +176,21 @@ impl<'m> ClothStep<'m> {
             self.ahead[led.particle as usize] = (a + b) * 0.5;
         }
         self.draw_to_pins(moving, h);
-        if !self.position_sweep().is_finite() {
-            self.broken_at = Some(fastest_vertex(cloth, moving));
+        self.stretch_elastically(h);
+        if !self.hard_constraints(moving).is_finite() {
+            self.report.broken_at = Some(fastest_vertex(cloth, moving));
             return;
         }
 
         let ahead = &self.ahead;
-        let ClothState { x, v } = moving;
+        let ClothState { x, v, .. } = moving;
         let inverse_h = 1.0 / h;
         for_each(v, |i, v| *v = (ahead[i] - x[i]) * inverse_h + half);
         for led in &cloth.pins.particles {
             v[led.particle as usize] = (ahead[led.particle as usize] - x[led.particle as usize]) * inverse_h;
         }
         std::mem::swap(x, &mut self.ahead);
-        self.velocity_sweep(moving, h);
+        self.correct_velocities(moving, h);
         if world.steps_left == 1 {
             self.polish(moving, world);
         }
@@ -210,32 +211,34 @@ impl<'m> ClothStep<'m> {
         });
     }
 
-    fn bend(&mut self, moving: &mut ClothState, world: &StepWorld, step: u32) {
-        let (cloth, h) = (self.cloth, world.h);
-        let plan = &mut self.bending;
-        if let Some((_, factor)) = &mut plan.implicit {
-            // (M + k (h² + h τ) Q) v' = M v - h k Q x
-            let x = &moving.x;
-            for_each(&mut self.measured, |row, measured| *measured = cloth.bending.rows[row].measure(x));
-            let measured = &self.measured;
-            for_each(&mut moving.v, |i, v| {
-                let mass = implicit_mass(cloth, i);
-                *v = *v * mass - cloth.bending.gradient(i, measured) * (h * cloth.bend);
-            });
-            factor.solve(&mut moving.v);
-            return;
+    /// Forces in the plane of the cloth below its limit, and the shear springs of threads.
+    fn stretch_elastically(&mut self, h: f64) {
+        let (cloth, ahead) = (self.cloth, &mut self.ahead);
+        for elastic in &cloth.elastic {
+            let particles = elastic.particles.map(|p| p as usize);
+            let mut x = particles.map(|p| ahead[p]);
+            elastic.correct_position(&mut x, particles.map(|p| cloth.k[p]), h);
+            particles.into_iter().zip(x).for_each(|(p, x)| ahead[p] = x);
         }
-        if !step.is_multiple_of(plan.interval) {
-            return;
+        for diagonal in &cloth.diagonals {
+            let ends = diagonal.ends.map(|end| end as usize);
+            let [mut a, mut b] = ends.map(|end| ahead[end]);
+            diagonal.correct_position(&mut a, &mut b, ends.map(|end| cloth.k[end]), h);
+            ahead[ends[0]] = a;
+            ahead[ends[1]] = b;
         }
-        let (x, v, damping) = (&moving.x, &moving.v, plan.damping);
-        for_each(&mut self.measured, |row, measured| {
-            let row = &cloth.bending.rows[row];
-            *measured = row.measure(x) + row.measure(v) * damping;
-        });
-        let measured = &self.measured;
-        let scale = -cloth.bend * h * f64::from(plan.interval.min(world.steps_left));
-        for_each(&mut moving.v, |i, v| *v += cloth.bending.gradient(i, measured) * (scale * cloth.k[i]));
+    }
+
+    /// Everything that must hold at the end of the step; returns the largest `|(l/l0)² - 1|` met.
+    fn hard_constraints(&mut self, moving: &ClothState) -> f64 {
+        if let Solver::Linear(linear) = &mut self.solver {
+            let solved = linear.positions(self.cloth, &moving.x, &mut self.ahead, &self.pin_targets);
+            self.report.load = larger(self.report.load, solved.load);
+            self.report.linear = linear.counts;
+            // What was slack until now, contacts and visible edges are taken care of one by one.
+            return solved.worst.max(self.position_sweep());
+        }
+        self.position_sweep()
     }
 
     fn blow(&mut self, moving: &mut ClothState, world: &StepWorld, step: u32) {
@@ -246,11 +249,11 @@ impl<'m> ClothStep<'m> {
         let h = world.h * f64::from(self.air_interval.min(world.steps_left));
         let (x, v, wind) = (&moving.x, &moving.v, &self.wind);
         for_each(&mut self.air, |t, air| {
-            let [a, b, c] = cloth.topology.triangle_edges[t].map(|e| e as usize);
+            let [a, b, c] = cloth.triangle_particles[t].map(|p| p as usize);
             let area_vector = (x[b] - x[a]).cross(&(x[c] - x[a]));
             // The speed in the middle of the interval.
             let relative = wind[t] - ((v[a] + v[b] + v[c]) / 3.0 + world.gravity * (0.5 * h));
-            *air = air::velocity_change(area_vector, relative, world.drag, cloth.fabric.density, h);
+            *air = air::velocity_change(area_vector, relative, world.drag, cloth.triangle_density[t], h);
         });
         let air = &self.air;
         for_each(&mut moving.v, |i, v| {
@@ -262,11 +265,20 @@ impl<'m> ClothStep<'m> {
         });
     }
 
-    /// Distances, pins and contacts once; returns the largest `|(l/l0)² - 1|` met.
+    /// Attachments, distances, visible edges, pins and contacts once; returns the largest `|(l/l0)² - 1|` met.
     fn position_sweep(&mut self) -> f64 {
         let cloth = self.cloth;
-        let worst =
-            sweep(&cloth.pairs, &mut self.ahead, |row, _, a, b| cloth.distances[row].correct_position(a, b).abs());
+        self.attach();
+        let worst = match &self.solver {
+            Solver::Strips(strips) => strip_sweep::positions(cloth, strips, &mut self.ahead),
+            Solver::Iterative | Solver::Linear(_) => sweep(&cloth.pairs, &mut self.ahead, |row, _, a, b| {
+                let distance = &cloth.distances[row];
+                distance.error(distance.correct_position(a, b)).abs()
+            }),
+        };
+        if let Some(visible) = &self.visible {
+            visible.sweep(cloth, &mut self.ahead);
+        }
         self.put_pins();
         for contact in &mut self.contacts.active {
             let y = contact.point.value(cloth, &self.ahead);
@@ -275,8 +287,17 @@ impl<'m> ClothStep<'m> {
                 contact.point.shift(cloth, &mut self.ahead, by);
             }
         }
-        self.iterations += 1;
+        self.report.iterations += 1;
         worst
+    }
+
+    /// No particle is farther from a pin than the cloth between them allows.
+    fn attach(&mut self) {
+        let most = ATTACHMENT_EDGES * self.cloth.mean_edge;
+        for attachment in &self.cloth.attachments {
+            let pin = self.pin_targets[attachment.pin as usize][1];
+            attachment.correct(pin, &mut self.ahead[attachment.particle as usize], most);
+        }
     }
 
     /// Put the pinned vertices where they belong.
@@ -289,25 +310,28 @@ impl<'m> ClothStep<'m> {
 
     /// What is written is within tolerance and outside of colliders; the velocities do not hear of it.
     fn polish(&mut self, moving: &mut ClothState, world: &mut StepWorld) {
-        // |(l/l0)² - 1| below this is a stretch below the tolerance, longer or shorter.
-        let tolerance = self.cloth.fabric.max_stretch.min(1.0);
-        let limit = 2.0 * tolerance - tolerance * tolerance;
         std::mem::swap(&mut moving.x, &mut self.ahead);
-        let mut worst = squared_strains(self.cloth, &self.ahead).map(f64::abs).fold(0.0, larger);
+        self.report.strain = self.used();
+        let mut used = self.report.strain;
         for _ in 0..POLISH_SWEEPS {
-            if worst <= limit || !worst.is_finite() {
+            if used <= POLISHED || !used.is_finite() {
                 break;
             }
-            // A sweep measures each distance before it changes its neighbours: the last word has a look at all of them.
-            worst = self.position_sweep();
-            if worst <= limit {
-                worst = squared_strains(self.cloth, &self.ahead).map(f64::abs).fold(0.0, larger);
-            }
+            self.position_sweep();
+            used = self.used();
         }
         self.leave_colliders(world);
         self.put_pins(); // contacts may have moved them by some micrometres
-        self.max_stretch = max_stretch(self.cloth, &self.ahead);
+        self.report.used = self.used();
         std::mem::swap(&mut moving.x, &mut self.ahead);
+    }
+
+    /// Largest part of its allowed stretch that a visible edge has at the look-ahead positions.
+    fn used(&mut self) -> f64 {
+        let (cloth, ahead) = (self.cloth, &self.ahead);
+        self.vertices.resize(cloth.map.vertex_count(), Vec3::zeros());
+        for_each(&mut self.vertices, |v, vertex| *vertex = cloth.map.vertex(v, ahead));
+        used_stretch(cloth, &self.vertices)
     }
 
     /// What the sweeps left a little below a surface is moved out exactly; what is deep inside is on its way out.
@@ -343,13 +367,22 @@ impl<'m> ClothStep<'m> {
         }
     }
 
-    fn velocity_sweep(&mut self, moving: &mut ClothState, h: f64) {
+    /// Velocities that fit the constraints at the end of the step.
+    fn correct_velocities(&mut self, moving: &mut ClothState, h: f64) {
         let cloth = self.cloth;
-        let ClothState { x, v } = moving;
-        sweep(&cloth.pairs, v, |row, [a, b], v_a, v_b| {
-            cloth.distances[row].correct_velocity(x[b as usize] - x[a as usize], v_a, v_b);
-            0.0
-        });
+        let ClothState { x, v, .. } = moving;
+        match &mut self.solver {
+            Solver::Linear(linear) => linear.velocities(cloth, x, v, &self.pin_targets, h),
+            // What can go slack has no velocity of its own to keep.
+            _ if !cloth.is_bilateral() => {}
+            Solver::Strips(strips) => strip_sweep::velocities(cloth, strips, x, v),
+            Solver::Iterative => {
+                sweep(&cloth.pairs, v, |row, [a, b], v_a, v_b| {
+                    cloth.distances[row].correct_velocity(x[b as usize] - x[a as usize], v_a, v_b);
+                    0.0
+                });
+            }
+        }
         if let Some(pins) = &mut self.pin_return {
             let targets = &self.pin_targets;
             pins.apply(&cloth.map, &cloth.k, v, |pin, velocity| (targets[pin][1] - targets[pin][0]) / h - velocity);
@@ -361,17 +394,19 @@ impl<'m> ClothStep<'m> {
                 contact.point.shift(cloth, v, by);
             }
         }
-        self.iterations += 1;
     }
 
     /// What the frame took.
     pub fn report(&self) -> ClothReport {
         let contacts = self.contacts.active.iter().filter(|contact| contact.resting.pressed > 0.0).count();
-        ClothReport {
-            iterations: self.iterations,
-            contacts: contacts as u32,
-            max_stretch: self.max_stretch,
-            broken_at: self.broken_at,
+        ClothReport { contacts: contacts as u32, ..self.report }
+    }
+
+    /// Memory of the linear solver [B]; 0 without one.
+    pub fn linear_bytes(&self) -> usize {
+        match &self.solver {
+            Solver::Linear(linear) => linear.bytes(),
+            _ => 0,
         }
     }
 
@@ -393,17 +428,27 @@ impl<'m> ClothStep<'m> {
     }
 }
 
-/// An end of the edge whose midpoint is fastest; a speed that is not a number is the fastest of all.
+/// The fastest vertex, or an end of the edge whose midpoint is; a speed that is not a number is the fastest of all.
 fn fastest_vertex(cloth: &ClothModel, moving: &ClothState) -> u32 {
     let speed = |v: &Vec3| if v.norm_squared().is_nan() { f64::INFINITY } else { v.norm_squared() };
     let fastest = (0..moving.v.len()).max_by(|&a, &b| speed(&moving.v[a]).total_cmp(&speed(&moving.v[b])));
-    cloth.topology.edges[fastest.unwrap_or_default()][0]
+    let fastest = fastest.unwrap_or_default();
+    if cloth.kind == ClothKind::Midpoint { cloth.topology.edges[fastest][0] } else { fastest as u32 }
 }
 
-/// `(l/l0)² - 1` of every constraint.
+/// Largest part of its allowed stretch that a visible edge has; infinite where a position is not a number.
+fn used_stretch(cloth: &ClothModel, vertices: &[Vec3]) -> f64 {
+    let rows = cloth.visible_edges.iter().zip(&cloth.visible_rest).zip(&cloth.visible_limits);
+    let used = |((&[a, b], rest), limit): ((&[u32; 2], &f64), &f64)| {
+        ((vertices[b as usize] - vertices[a as usize]).norm() / rest - 1.0) / limit
+    };
+    rows.map(used).fold(0.0, larger)
+}
+
+/// `(l/l0)² - 1` of every constraint, as far as it is an error.
 fn squared_strains<'a>(cloth: &'a ClothModel, x: &'a [Vec3]) -> impl Iterator<Item = f64> + 'a {
     let rows = cloth.pairs.pairs().iter().zip(&cloth.distances);
-    rows.map(|(&[a, b], distance)| distance.squared_strain(x[b as usize] - x[a as usize]))
+    rows.map(|(&[a, b], distance)| distance.error(distance.squared_strain(x[b as usize] - x[a as usize])))
 }
 
 /// Relative length error of every constraint.
@@ -437,26 +482,4 @@ fn pin_targets<'a>(
         };
         poses.map(|pose| pose.apply(pin.rest))
     })
-}
-
-/// Mass in the implicit bending system: led particles are so heavy that bending cannot move them.
-fn implicit_mass(cloth: &ClothModel, particle: usize) -> f64 {
-    if cloth.k[particle] > 0.0 { cloth.mass[particle] } else { 1e9 * cloth.mass[particle] }
-}
-
-/// `M + bend (h² + h τ) Q`
-fn implicit_bending(cloth: &ClothModel, h: f64) -> Option<SparseCholesky> {
-    let scale = cloth.bend * (h * h + h * cloth.fabric.damping);
-    let mut entries: Vec<(u32, u32, f64)> =
-        (0..cloth.k.len()).map(|i| (i as u32, i as u32, implicit_mass(cloth, i))).collect();
-    for row in &cloth.bending.rows {
-        for (i, a) in row.particles.iter().zip(row.coefficients) {
-            for (j, b) in row.particles.iter().zip(row.coefficients) {
-                if i >= j && a != 0.0 && b != 0.0 {
-                    entries.push((*i, *j, scale * row.weight * a * b));
-                }
-            }
-        }
-    }
-    SparseCholesky::build(cloth.k.len(), &entries)
 }

@@ -16,6 +16,7 @@ use crate::algorithms::contact::resting::Resting;
 use crate::math::{Vec3, largest_norm};
 use crate::mesh::bvh::Aabb;
 use crate::model::{Anchor, ClothModel, ClothState, ColliderModel, Model, MovingCollider};
+use crate::scene::ClothKind;
 
 /// How far away a mesh is looked for, in edge lengths: pairs further apart sleep as if they were at this distance.
 const SEARCH_EDGES: f64 = 3.0;
@@ -134,7 +135,8 @@ impl Contacts {
     /// Nothing known yet.
     pub fn new(cloth: &ClothModel, model: &Model) -> Self {
         let vertices = (0..cloth.map.vertex_count() as u32).map(Point::Vertex);
-        let particles = (0..cloth.k.len() as u32).map(Point::Particle);
+        let midpoints = if cloth.kind == ClothKind::Midpoint { cloth.k.len() as u32 } else { 0 };
+        let particles = (0..midpoints).map(Point::Particle);
         let movable = |point: &Point| match *point {
             Point::Vertex(v) => cloth.vertex_k[v as usize] > 0.0,
             Point::Particle(p) => cloth.k[p as usize] > 0.0,

@@ -3,12 +3,14 @@
 //! All threads walk through the groups together and wait for each other after each one: waking a thread costs more than a group
 //! does, so it is done once a sweep.
 //!
-//! The only unsafe code of the program. It is sound because `IndependentPairs` cannot be made with two pairs of a group that
-//! share a particle, or with a number that is out of range.
-#![allow(unsafe_code, reason = "disjoint writes that the compiler cannot see; proven by IndependentPairs")]
+//! The only unsafe code of the program. It is sound because `IndependentPairs` and `Strips` cannot be made with two members of a group
+//! that share a particle, or with a number that is out of range.
+#![allow(unsafe_code, reason = "disjoint writes that the compiler cannot see; proven by IndependentPairs and Strips")]
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use crate::algorithms::cloth::strips::{Link, Strips};
 use crate::algorithms::parallel::independent_groups::IndependentPairs;
 use crate::math::Vec3;
 
@@ -33,6 +35,13 @@ impl Shared {
         // SAFETY: the caller's promise.
         unsafe { (&mut *self.0.add(a as usize), &mut *self.0.add(b as usize)) }
     }
+
+    /// # Safety
+    /// The number is in range, and no other thread has it at the same time.
+    unsafe fn one<'a>(self, particle: u32) -> &'a mut Vec3 {
+        // SAFETY: the caller's promise.
+        unsafe { &mut *self.0.add(particle as usize) }
+    }
 }
 
 /// Apply `kernel` to every pair, group after group; `kernel` gets the pair's place in the list, its particles and their values.
@@ -55,14 +64,68 @@ pub fn sweep(
     if list.len() < PARALLEL_PAIRS || rayon::current_num_threads() == 1 {
         return list.iter().enumerate().map(|(row, _)| run(row)).fold(0.0, larger);
     }
+    in_turn(pairs.groups(), run)
+}
+
+/// Apply `kernel` to every path, group after group; `kernel` gets the values along the path and may change them. Returns the largest
+/// result.
+pub fn sweep_paths(
+    strips: &Strips,
+    values: &mut [Vec3],
+    kernel: impl Fn(&[Link], &mut PathScratch) -> f64 + Sync,
+) -> f64 {
+    assert_eq!(values.len(), strips.particle_count(), "the paths belong to other particles");
+    let shared = Shared(values.as_mut_ptr());
+    let run = |path: usize| {
+        let links = strips.path(path);
+        PATH_SCRATCH.with_borrow_mut(|scratch| {
+            // SAFETY: as above, with paths for pairs, by the construction of Strips; no particle is twice on a path.
+            let place = |particle: u32| unsafe { shared.one(particle) };
+            let particles =
+                || links.first().map(|link| link.ends[0]).into_iter().chain(links.iter().map(|l| l.ends[1]));
+            scratch.values.clear();
+            scratch.values.extend(particles().map(|p| *place(p)));
+            let result = kernel(links, scratch);
+            particles().zip(&scratch.values).for_each(|(p, value)| *place(p) = *value);
+            result
+        })
+    };
+    if values.len() < PARALLEL_PAIRS / 4 || rayon::current_num_threads() == 1 {
+        return strips.groups().flatten().map(run).fold(0.0, larger);
+    }
+    in_turn(strips.groups(), run)
+}
+
+/// What the kernel of a path works with.
+#[derive(Debug, Default)]
+pub struct PathScratch {
+    /// The values of the path's particles.
+    pub values: Vec<Vec3>,
+    /// Directions of its links.
+    pub directions: Vec<Vec3>,
+    /// The system of its links.
+    pub diagonal: Vec<f64>,
+    /// Beside the diagonal.
+    pub beside: Vec<f64>,
+    /// Right-hand side, then multipliers.
+    pub right: Vec<f64>,
+}
+
+thread_local! {
+    static PATH_SCRATCH: std::cell::RefCell<PathScratch> = std::cell::RefCell::default();
+}
+
+/// Call `run` for all numbers of one group, shared out to threads, then of the next.
+fn in_turn(groups: impl Iterator<Item = Range<usize>>, run: impl Fn(usize) -> f64 + Sync) -> f64 {
+    let groups: Vec<Range<usize>> = groups.collect();
     let (arrived, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
     let largest_of_threads = rayon::broadcast(|thread| {
         let _alarm = Alarm(&failed);
         let (me, all) = (thread.index(), thread.num_threads());
         let mut largest = 0.0;
-        for (number, group) in pairs.groups().enumerate() {
+        for (number, group) in groups.iter().enumerate() {
             let share = |part: usize| group.start + group.len() * part / all;
-            largest = (share(me)..share(me + 1)).map(run).fold(largest, larger);
+            largest = (share(me)..share(me + 1)).map(&run).fold(largest, larger);
             // Release what this thread wrote and see what the others did before the next group reads it.
             arrived.fetch_add(1, Ordering::AcqRel);
             let mut spins = 0;

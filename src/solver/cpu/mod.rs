@@ -1,8 +1,12 @@
 //! The backend that runs on the processor, in f64.
 
+mod bending_step;
 mod cloth_step;
 mod contacts;
 pub mod independent;
+pub mod linear;
+mod strip_sweep;
+mod visible;
 
 use std::time::Instant;
 
@@ -79,6 +83,11 @@ impl<'m> CpuBackend<'m> {
             colliders: model.colliders.iter().enumerate().map(place).collect(),
             collider_seconds: 0.0,
         }
+    }
+
+    /// Memory of a cloth's linear solver [B]; 0 without one.
+    pub fn linear_bytes(&self, cloth: usize) -> usize {
+        self.cloths[cloth].linear_bytes()
     }
 
     fn step<'a>(&'a mut self, step: u32) -> (StepWorld<'a, 'm>, &'a mut [ClothStep<'m>]) {

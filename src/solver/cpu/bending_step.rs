@@ -1,0 +1,98 @@
+//! Bending impulses, at a steady beat whatever the number of steps.
+//!
+//! Idea: the beat divides the frame and the steps divide the beat, so that its length is the same in all frames of a bake. Explicit where
+//! that is stable; otherwise implicit, with a matrix that is constant and factorised once a bake.
+
+use super::for_each;
+use crate::math::Vec3;
+use crate::math::sparse_cholesky::SparseCholesky;
+use crate::model::{ClothModel, ClothState};
+
+/// Explicit bending is used while `beat * frequency` is below this (the limit of stability is 2).
+const EXPLICIT_BENDING: f64 = 0.5;
+
+/// How bending is integrated during a frame.
+#[derive(Default)]
+pub struct BendingStep {
+    /// Steps between two impulses.
+    interval: u32,
+    /// Damping time in use [s].
+    damping: f64,
+    /// The factor of the implicit form and the beat it is for.
+    implicit: Option<(f64, SparseCholesky)>,
+    is_implicit: bool,
+    /// Rows as measured.
+    measured: Vec<Vec3>,
+    /// How often a matrix was factorised.
+    pub factorisations: u32,
+}
+
+impl BendingStep {
+    /// Plan a frame of so many steps of length `h`, with an impulse every `interval` steps.
+    pub fn begin_frame(&mut self, cloth: &ClothModel, h: f64, interval: u32) {
+        self.measured.resize(cloth.bending.rows.len(), Vec3::zeros());
+        self.interval = interval;
+        let beat = h * f64::from(interval);
+        self.damping = cloth.fabric.damping;
+        let frequency_squared = cloth.bend_frequency_squared;
+        // Damping has a limit of stability too.
+        let is_explicit = beat * beat * frequency_squared <= EXPLICIT_BENDING * EXPLICIT_BENDING
+            && beat * self.damping * frequency_squared <= EXPLICIT_BENDING;
+        self.is_implicit = !is_explicit;
+        // The same beat up to the rounding of a division.
+        let is_known = |known: f64| (known - beat).abs() <= 1e-9 * beat;
+        if self.is_implicit && !self.implicit.as_ref().is_some_and(|(known, _)| is_known(*known)) {
+            self.implicit = implicit_bending(cloth, beat).map(|factor| (beat, factor));
+            self.factorisations += 1;
+        }
+    }
+
+    /// The impulse of a beat, if one begins with this step of the frame.
+    pub fn apply(&mut self, cloth: &ClothModel, moving: &mut ClothState, h: f64, step: u32) {
+        if !step.is_multiple_of(self.interval) || cloth.bend <= 0.0 {
+            return;
+        }
+        let beat = h * f64::from(self.interval);
+        let (x, v, damping) = (&moving.x, &moving.v, self.damping);
+        if let Some((_, factor)) = self.implicit.as_mut().filter(|_| self.is_implicit) {
+            // (M + k (h² + h τ) Q) v' = M v - h k Q x
+            for_each(&mut self.measured, |row, measured| *measured = cloth.bending.rows[row].measure(x));
+            let measured = &self.measured;
+            for_each(&mut moving.v, |i, v| {
+                let mass = implicit_mass(cloth, i);
+                *v = *v * mass - cloth.bending.gradient(i, measured) * (beat * cloth.bend);
+            });
+            factor.solve(&mut moving.v);
+            return;
+        }
+        for_each(&mut self.measured, |row, measured| {
+            let row = &cloth.bending.rows[row];
+            *measured = row.measure(x) + row.measure(v) * damping;
+        });
+        let measured = &self.measured;
+        let scale = -cloth.bend * beat;
+        for_each(&mut moving.v, |i, v| *v += cloth.bending.gradient(i, measured) * (scale * cloth.k[i]));
+    }
+}
+
+/// Mass in the implicit bending system: led particles are so heavy that bending cannot move them.
+fn implicit_mass(cloth: &ClothModel, particle: usize) -> f64 {
+    if cloth.k[particle] > 0.0 { cloth.mass[particle] } else { 1e9 * cloth.mass[particle] }
+}
+
+/// `M + bend (h² + h τ) Q`
+fn implicit_bending(cloth: &ClothModel, h: f64) -> Option<SparseCholesky> {
+    let scale = cloth.bend * (h * h + h * cloth.fabric.damping);
+    let mut entries: Vec<(u32, u32, f64)> =
+        (0..cloth.k.len()).map(|i| (i as u32, i as u32, implicit_mass(cloth, i))).collect();
+    for row in &cloth.bending.rows {
+        for (i, a) in row.particles.iter().zip(row.coefficients) {
+            for (j, b) in row.particles.iter().zip(row.coefficients) {
+                if i >= j && a != 0.0 && b != 0.0 {
+                    entries.push((*i, *j, scale * row.weight * a * b));
+                }
+            }
+        }
+    }
+    SparseCholesky::build(cloth.k.len(), &entries)
+}
