@@ -91,7 +91,8 @@ impl<'m> FrameLoop<'m> {
             seconds: 0.0,
             collider_seconds: if substeps > 0 { self.collider_seconds } else { 0.0 },
             substeps,
-            iterations: if substeps > 0 { self.reports.iter().map(|report| report.iterations).sum() } else { 0 },
+            iterations: self.sum(substeps, |report| report.iterations + report.linear.solves),
+            factorisations: self.sum(substeps, |report| report.linear.factorisations),
             written: self.scene.written_frames.binary_search(&frame).is_ok(),
             objects: (0..self.model.cloths.len()).map(|cloth| self.object_record(cloth)).collect(),
         };
@@ -122,6 +123,11 @@ impl<'m> FrameLoop<'m> {
         self.collider_seconds = report.collider_seconds;
         self.elapsed_frames += 1;
         report.substeps
+    }
+
+    /// The sum of a count over all cloths; 0 for a frame without steps.
+    fn sum(&self, substeps: u32, count: impl Fn(&ClothReport) -> u64) -> u64 {
+        if substeps > 0 { self.reports.iter().map(count).sum() } else { 0 }
     }
 
     fn fetch(&mut self) {

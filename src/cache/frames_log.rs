@@ -47,8 +47,11 @@ pub struct FrameRecord {
     pub collider_seconds: f64,
     /// Steps it was cut into.
     pub substeps: u32,
-    /// Iterations of all its steps.
+    /// Sweeps over all constraints, and solves of the linear solvers, of all its steps.
     pub iterations: u64,
+    /// Factorisations of the linear solvers.
+    #[serde(default)]
+    pub factorisations: u64,
     /// Whether it is in the store.
     pub written: bool,
     /// In the order of the scene.

@@ -13,9 +13,11 @@ use crate::math::Vec3;
 use crate::math::rows::Rows;
 use crate::math::sparse_cholesky::LowerPattern;
 
-/// Added to the diagonal, relative to it: keeps dependent rows apart by far more than the rounding of f32 factors, and is made up for by
-/// the next solve.
-pub const REGULARISATION: f64 = 1e-6;
+/// Added to the diagonal, relative to it, where few rows depend on others: keeps them apart by far more than the rounding of f32 factors, and
+/// is made up for by the next solve.
+pub const SLIGHT: f64 = 1e-6;
+/// The same where many do: three edges a vertex are more than a flat sheet has directions to move in.
+pub const STRONG: f64 = 1e-3;
 
 /// The constant part of the system.
 #[derive(Clone, Debug)]
@@ -27,11 +29,13 @@ pub struct LinearSystem {
     pattern: LowerPattern,
     /// `Σ cᵢₚ kₚ cⱼₚ` for each entry of the pattern.
     recipe: Vec<f64>,
+    /// Added to the diagonal, relative to it.
+    regularisation: f64,
 }
 
 impl LinearSystem {
-    /// Build from rows of particles and coefficients, for the inverse masses `k`.
-    pub fn build(rows: Rows<(u32, f64)>, k: &[f64]) -> Self {
+    /// Build from rows of particles and coefficients, for the inverse masses `k`; `regularisation` is one of the two above.
+    pub fn build(rows: Rows<(u32, f64)>, k: &[f64], regularisation: f64) -> Self {
         // Columns, so that rows that share a particle are found directly.
         let mut columns: Vec<Vec<(u32, f64)>> = vec![Vec::new(); k.len()];
         for (number, row) in rows.iter().enumerate() {
@@ -63,7 +67,7 @@ impl LinearSystem {
             }
             pattern.starts.push(pattern.rows.len());
         }
-        LinearSystem { rows, k: k.to_vec(), pattern, recipe }
+        LinearSystem { rows, k: k.to_vec(), pattern, recipe, regularisation }
     }
 
     /// Where the entries are.
@@ -86,19 +90,18 @@ impl LinearSystem {
         for column in 0..self.row_count() {
             let n = directions[column];
             let entries = self.pattern.starts[column]..self.pattern.starts[column + 1];
-            let diagonal = self.recipe[entries.start];
-            let own = n.norm_squared();
-            // A row without direction, or between held particles only, stands alone.
-            put(entries.start, if own > 0.0 && diagonal > 0.0 { diagonal * own * (1.0 + REGULARISATION) } else { 1.0 });
+            put(entries.start, self.diagonal(column) * (1.0 + self.regularisation));
             for entry in entries.skip(1) {
                 put(entry, self.recipe[entry] * n.dot(&directions[self.pattern.rows[entry]]));
             }
         }
     }
 
-    /// Diagonal entry of a row for a unit direction.
+    /// Diagonal entry of a row: the same for every unit direction. A row without direction stands alone with it, so that a factor from
+    /// before it went slack still has the right size; a row between held particles has 1.
     pub fn diagonal(&self, row: usize) -> f64 {
-        self.recipe[self.pattern.starts[row]]
+        let diagonal = self.recipe[self.pattern.starts[row]];
+        if diagonal > 0.0 { diagonal } else { 1.0 }
     }
 
     /// What one row measures of some values.
@@ -123,12 +126,10 @@ impl LinearSystem {
         self.apply(directions, multipliers, scratch);
         for (row, out) in out.iter_mut().enumerate() {
             let n = directions[row];
-            let (own, diagonal) = (n.norm_squared(), self.diagonal(row));
-            *out = if own > 0.0 && diagonal > 0.0 {
-                REGULARISATION * diagonal * own * multipliers[row] - n.dot(&self.measure(row, scratch))
-            } else {
-                multipliers[row]
-            };
+            // A row without direction has its diagonal entry alone; one between held particles measures nothing.
+            let is_alone = n == Vec3::zeros() || self.recipe[self.pattern.starts[row]] <= 0.0;
+            let own = if is_alone { 1.0 + self.regularisation } else { self.regularisation };
+            *out = own * self.diagonal(row) * multipliers[row] - n.dot(&self.measure(row, scratch));
         }
     }
 }

@@ -14,7 +14,7 @@
 
 use super::independent::larger;
 use crate::algorithms::systems::conjugate_gradient::{self, Scratch};
-use crate::algorithms::systems::linear_system::LinearSystem;
+use crate::algorithms::systems::linear_system::{LinearSystem, SLIGHT, STRONG};
 use crate::math::Vec3;
 use crate::math::rows::Rows;
 use crate::math::sparse_cholesky::{Layout, SparseCholesky};
@@ -33,8 +33,9 @@ const STALE_ITERATIONS: u32 = 12;
 const MOST_ITERATIONS: u32 = 200;
 /// Rows from which on a factor would not fit the memory of a farm machine.
 const MOST_FACTORISED_ROWS: usize = 1_000_000;
-/// Length of a row, relative to its own, from which on it counts as taut at the end of a step.
-const TAUT: f64 = 1.0 - 1e-4;
+/// Length of a row, relative to its own, from which on it counts as taut: so near that what is held there by mistake is not seen, and far
+/// enough that rows do not come and go with every step.
+const TAUT: f64 = 1.0 - 1e-3;
 
 /// How the system is solved.
 enum Method {
@@ -88,7 +89,11 @@ impl LinearSolver {
                 rows.extend(std::iter::repeat_n(cloth.map.row(pin.vertex as usize).to_vec(), 3));
             }
         }
-        let system = LinearSystem::build(rows.into_iter().collect::<Rows<_>>(), &cloth.k);
+        let system = LinearSystem::build(
+            rows.into_iter().collect::<Rows<_>>(),
+            &cloth.k,
+            if cloth.is_bilateral() { SLIGHT } else { STRONG },
+        );
         let count = system.row_count();
         let entries = system.pattern().rows.len();
         let method = if is_direct {
@@ -146,10 +151,10 @@ impl LinearSolver {
         let is_direct = matches!(self.method, Method::Direct { .. });
         let at_start = is_direct && self.load <= LARGEST_LOAD;
         if !at_start {
-            self.look(cloth, ahead, 1.0);
+            self.look(cloth, x, ahead);
             self.renew();
         } else if matches!(self.method, Method::Direct { is_fresh: false, .. }) {
-            self.look(cloth, x, TAUT);
+            self.look(cloth, x, x);
             self.renew();
         }
         self.total.fill(0.0);
@@ -163,7 +168,7 @@ impl LinearSolver {
                 break;
             }
             if error > 0.5 * before {
-                self.look(cloth, ahead, 1.0);
+                self.look(cloth, ahead, ahead);
                 self.renew();
                 self.errors(cloth, ahead, pins);
             }
@@ -187,7 +192,7 @@ impl LinearSolver {
         if !matches!(self.method, Method::Direct { .. }) {
             return;
         }
-        self.look(cloth, x, TAUT);
+        self.look(cloth, x, x);
         self.renew();
         for row in 0..self.directions.len() {
             let mut velocity = self.system.measure(row, v);
@@ -203,12 +208,20 @@ impl LinearSolver {
         self.multipliers = kept;
     }
 
-    /// Directions at some positions; rows that can go slack have one only from this part of their length on.
-    fn look(&mut self, cloth: &ClothModel, at: &[Vec3], taut: f64) {
+    /// Directions at some positions; rows that can go slack have one only where they are taut at others.
+    fn look(&mut self, cloth: &ClothModel, taut_at: &[Vec3], at: &[Vec3]) {
         for (row, length) in cloth.lengths.iter().enumerate() {
             let d = self.system.measure(row, at);
             let norm = d.norm();
-            let is_in = norm > 0.0 && !(self.can_go_slack && norm < taut * length);
+            // A thread that would have to push is let go.
+            let is_slack = self.can_go_slack && {
+                let norm = self.system.measure(row, taut_at).norm();
+                norm < TAUT * length || (self.multipliers[row] < 0.0 && norm <= *length)
+            };
+            let is_in = norm > 0.0 && !is_slack;
+            if !is_in {
+                self.multipliers[row] = 0.0;
+            }
             self.directions[row] = if is_in { d / norm } else { Vec3::zeros() };
         }
         for row in cloth.lengths.len()..self.directions.len() {
@@ -283,10 +296,7 @@ impl LinearSolver {
                             factor.solve_columns(single);
                             values.iter_mut().zip(&*single).for_each(|(v, s)| *v = f64::from(*s));
                         }
-                        _ => values
-                            .iter_mut()
-                            .enumerate()
-                            .for_each(|(row, v)| *v /= system.diagonal(row).max(f64::MIN_POSITIVE)),
+                        _ => values.iter_mut().enumerate().for_each(|(row, v)| *v /= system.diagonal(row)),
                     },
                 );
                 *age = if iterations > STALE_ITERATIONS || !usable { STALE_STEPS } else { age.saturating_add(1) };
