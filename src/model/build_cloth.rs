@@ -63,6 +63,8 @@ pub struct ClothModel {
     pub led_pair_count: usize,
     /// Shear springs of the grid model.
     pub diagonals: Vec<Diagonal>,
+    /// What edges that can go slack resist compression with, so that the cloth folds instead [N/m]; 0 where something else does that.
+    pub compression: f64,
     /// Elasticity in the plane, below the limit of the constraints.
     pub elastic: Vec<Elastic>,
     /// How far particles can be from pins.
@@ -233,6 +235,11 @@ impl ClothModel {
             distances,
             lengths,
             diagonals: parts.diagonals,
+            compression: if is_bilateral || cloth.fabric.warp.is_some() {
+                0.0
+            } else {
+                cloth.fabric.density * gravity * HANGING_METRES / WEIGHED_DOWN
+            },
             elastic: parts.elastic,
             attachments,
             samples,
@@ -262,6 +269,11 @@ impl ClothModel {
 fn smooth_bend(fabric: &Fabric, gravity: f64, mean_edge: f64) -> f64 {
     fabric.bend.max(fabric.density * gravity * mean_edge.powi(3))
 }
+
+/// Edges that can go slack resist compression so far that this length of cloth, standing on its edge, would be shorter by this part: little
+/// enough to fold before it shrinks, and far too soft to lock.
+const HANGING_METRES: f64 = 1.0;
+const WEIGHED_DOWN: f64 = 0.02;
 
 /// Folds of the fabric are narrower than the mesh can show.
 fn too_coarse(fabric: &Fabric, gravity: f64, mean_edge: f64, smooth_bend: f64, place: &KeyPath) -> Problem {

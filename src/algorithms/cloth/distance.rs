@@ -22,8 +22,9 @@ pub struct Distance {
     pub share_a: f64,
     /// `k_b / (k_a + k_b)`
     pub share_b: f64,
-    /// Least correction: 0 for a pair that may come closer, minus infinity for one that keeps its distance.
-    pub least: f64,
+    /// Part of a missing length that a correction adds: 1 for a pair that keeps its distance, 0 for one that may come closer, and in between
+    /// for one that resists it (see `resist`).
+    pub push: f64,
 }
 
 /// What a pair of particles must keep.
@@ -44,8 +45,15 @@ impl Distance {
             inverse_rest_squared: 1.0 / (rest * rest),
             share_a: share(k_a),
             share_b: share(k_b),
-            least: if keeps == Keeps::AtMost { 0.0 } else { f64::NEG_INFINITY },
+            push: if keeps == Keeps::AtMost { 0.0 } else { 1.0 },
         }
+    }
+
+    /// Let a pair that may come closer resist that like a spring of this stiffness [N/m], taken implicitly in steps of length `h` [s];
+    /// `k` is the sum of both inverse masses.
+    pub fn resist(&mut self, stiffness: f64, k: f64, h: f64) {
+        let strength = stiffness * k * h * h;
+        self.push = strength / (1.0 + strength);
     }
 
     /// `(l/l0)² - 1` of the look-ahead pair.
@@ -59,7 +67,7 @@ impl Distance {
     pub fn correct_position(&self, a: &mut Vec3, b: &mut Vec3) -> f64 {
         let d = *b - *a;
         let strain = self.squared_strain(d);
-        let correction = d * (0.5 * strain).max(self.least).min(LARGEST_CORRECTION);
+        let correction = d * (0.5 * strain * if strain < 0.0 { self.push } else { 1.0 }).min(LARGEST_CORRECTION);
         *a += correction * self.share_a;
         *b -= correction * self.share_b;
         strain
@@ -67,7 +75,7 @@ impl Distance {
 
     /// Whether the pair may come closer than its distance.
     pub fn can_go_slack(&self) -> bool {
-        self.least == 0.0
+        self.push < 1.0
     }
 
     /// What of a squared strain counts as an error: shortness does not where the pair may go slack.

@@ -27,7 +27,7 @@ use super::visible::VisibleRows;
 use super::{StepWorld, for_each, strip_sweep};
 use crate::algorithms::cloth::air;
 use crate::algorithms::cloth::conforming_map::WeightedReturn;
-use crate::algorithms::cloth::distance;
+use crate::algorithms::cloth::distance::{self, Distance};
 use crate::algorithms::cloth::strips::Strips;
 use crate::math::motion::Pose;
 use crate::math::sums::compensated_sum;
@@ -63,6 +63,8 @@ pub struct ClothStep<'m> {
     number: usize,
     cloth: &'m ClothModel,
     solver: Solver,
+    /// The distances, with what those that can go slack have of their own.
+    distances: Vec<Distance>,
     /// Look-ahead positions.
     ahead: Vec<Vec3>,
     /// Air velocity at each triangle during the frame.
@@ -107,6 +109,7 @@ impl<'m> ClothStep<'m> {
                 SolverChoice::Strips => Solver::Strips(Box::new(Strips::build(cloth.pairs.pairs(), &cloth.rest))),
                 SolverChoice::Iterative | SolverChoice::Auto => Solver::Iterative,
             },
+            distances: cloth.distances.clone(),
             ahead: cloth.rest.clone(),
             wind: vec![Vec3::zeros(); cloth.mesh.triangles.len()],
             air: vec![Vec3::zeros(); cloth.mesh.triangles.len()],
@@ -143,6 +146,11 @@ impl<'m> ClothStep<'m> {
         let longest = ((1.0 + 1e-9) * BEAT_SECONDS / h).floor().clamp(1.0, f64::from(drive.substeps)) as u32;
         self.beat_interval = (1..=longest).rev().find(|&n| drive.substeps.is_multiple_of(n)).unwrap_or(1);
         self.bending.begin_frame(cloth, h, self.beat_interval);
+        if cloth.compression > 0.0 {
+            for (distance, &[a, b]) in self.distances.iter_mut().zip(cloth.pairs.pairs()) {
+                distance.resist(cloth.compression, cloth.k[a as usize] + cloth.k[b as usize], h);
+            }
+        }
     }
 
     /// The box in which colliders are watched during the frame, if the cloth moves on as it does.
@@ -220,6 +228,16 @@ impl<'m> ClothStep<'m> {
             elastic.correct_position(&mut x, particles.map(|p| cloth.k[p]), h);
             particles.into_iter().zip(x).for_each(|(p, x)| ahead[p] = x);
         }
+        // The other solvers do this where they sweep.
+        if cloth.compression > 0.0 && matches!(self.solver, Solver::Strips(_)) {
+            let distances = &self.distances;
+            sweep(&cloth.pairs, ahead, |row, _, a, b| {
+                if distances[row].squared_strain(*b - *a) < 0.0 {
+                    distances[row].correct_position(a, b);
+                }
+                0.0
+            });
+        }
         for diagonal in &cloth.diagonals {
             let ends = diagonal.ends.map(|end| end as usize);
             let [mut a, mut b] = ends.map(|end| ahead[end]);
@@ -236,9 +254,9 @@ impl<'m> ClothStep<'m> {
             self.report.load = larger(self.report.load, solved.load);
             self.report.linear = linear.counts;
             // What was slack until now, contacts and visible edges are taken care of one by one.
-            return solved.worst.max(self.position_sweep());
+            return solved.worst.max(self.position_sweep(false));
         }
-        self.position_sweep()
+        self.position_sweep(false)
     }
 
     fn blow(&mut self, moving: &mut ClothState, world: &StepWorld, step: u32) {
@@ -265,16 +283,19 @@ impl<'m> ClothStep<'m> {
         });
     }
 
-    /// Attachments, distances, visible edges, pins and contacts once; returns the largest `|(l/l0)² - 1|` met.
-    fn position_sweep(&mut self) -> f64 {
+    /// Attachments, distances, visible edges, pins and contacts once; returns the largest `|(l/l0)² - 1|` met. What resists compression does
+    /// so once a step, not in the sweeps that polish a frame.
+    fn position_sweep(&mut self, is_polish: bool) -> f64 {
         let cloth = self.cloth;
         self.attach();
         let worst = match &self.solver {
-            Solver::Strips(strips) => strip_sweep::positions(cloth, strips, &mut self.ahead),
-            Solver::Iterative | Solver::Linear(_) => sweep(&cloth.pairs, &mut self.ahead, |row, _, a, b| {
-                let distance = &cloth.distances[row];
-                distance.error(distance.correct_position(a, b)).abs()
-            }),
+            Solver::Strips(strips) if !is_polish => strip_sweep::positions(cloth, strips, &mut self.ahead),
+            _ => {
+                let distances = if is_polish { &cloth.distances } else { &self.distances };
+                sweep(&cloth.pairs, &mut self.ahead, |row, _, a, b| {
+                    distances[row].error(distances[row].correct_position(a, b)).abs()
+                })
+            }
         };
         if let Some(visible) = &self.visible {
             visible.sweep(cloth, &mut self.ahead);
@@ -317,7 +338,7 @@ impl<'m> ClothStep<'m> {
             if used <= POLISHED || !used.is_finite() {
                 break;
             }
-            self.position_sweep();
+            self.position_sweep(true);
             used = self.used();
         }
         self.leave_colliders(world);
