@@ -233,7 +233,7 @@ fn published(options: &Options) -> Value {
         let cloth = &world.model.cloths[0];
         let run = run(&world, options.limit);
         let bare = Bare::measure(&world, &run.end.cloths[0], if options.quick { 1 } else { 3 });
-        let step = run.a_step(run.mean_seconds() * run.frames() as f64);
+        let step = run.step_seconds();
         let [factorisations, solves] = [run.factorisations, run.solves].map(|count| run.a_step(count as f64));
         let renewal = bare.assembly + bare.factorisation;
         direct.row([
@@ -274,6 +274,7 @@ fn published(options: &Options) -> Value {
             "constraints",
             "frames",
             "steps a frame",
+            "attempts",
             "ms a step",
             "ms a frame",
             "sweeps a frame",
@@ -290,7 +291,6 @@ fn published(options: &Options) -> Value {
                 let set = |key: &str, value: &str| format!("cloth.{cloth}.{key}={value}");
                 let world = preset(published.preset, &[range.clone(), set("model", model), set("solver", solver)]);
                 let run = run(&world, options.limit / 2.0);
-                let frames = run.frames() as f64;
                 others.row([
                     published.preset.into(),
                     model.into(),
@@ -298,11 +298,12 @@ fn published(options: &Options) -> Value {
                     world.model.cloths[0].distances.len().into(),
                     run.frames().into(),
                     run.frame_steps().into(),
-                    (1e3 * run.mean_seconds() / run.frame_steps()).into(),
+                    run.frame_attempts().into(),
+                    (1e3 * run.step_seconds()).into(),
                     (1e3 * run.mean_seconds()).into(),
-                    (run.sweeps as f64 / frames).into(),
-                    (run.factorisations as f64 / frames).into(),
-                    (run.solves as f64 / frames).into(),
+                    run.a_frame(run.sweeps as f64).into(),
+                    run.a_frame(run.factorisations as f64).into(),
+                    run.a_frame(run.solves as f64).into(),
                     run.load.into(),
                     run.visible_percent(),
                 ]);
@@ -336,6 +337,7 @@ fn thesis(options: &Options) -> Value {
             "solver",
             "frames",
             "steps a frame",
+            "attempts",
             "ms a step",
             "ms a frame",
             "of real time",
@@ -362,7 +364,8 @@ fn thesis(options: &Options) -> Value {
                     solver.into(),
                     many.frames().into(),
                     many.frame_steps().into(),
-                    (1e3 * many.mean_seconds() / many.frame_steps()).into(),
+                    many.frame_attempts().into(),
+                    (1e3 * many.step_seconds()).into(),
                     (1e3 * many.mean_seconds()).into(),
                     (30.0 * many.mean_seconds()).into(),
                     many.visible_percent(),
@@ -414,6 +417,7 @@ fn peers(options: &Options) -> Value {
             "solver",
             "frames",
             "steps a frame",
+            "attempts",
             "s a frame",
             "visible stretch %",
             "exponent in vertices",
@@ -432,6 +436,7 @@ fn peers(options: &Options) -> Value {
             solver_name(world.model.cloths[0].solver).into(),
             run.frames().into(),
             run.frame_steps().into(),
+            run.frame_attempts().into(),
             run.mean_seconds().into(),
             run.visible_percent(),
             growth(last.as_ref(), &hung, &run),
@@ -464,6 +469,7 @@ fn zozo(options: &Options) -> Value {
             "solver",
             "frames",
             "steps a frame",
+            "attempts",
             "s a frame",
             "visible stretch %",
             "exponent in vertices",
@@ -481,6 +487,7 @@ fn zozo(options: &Options) -> Value {
                 solver_name(world.model.cloths[0].solver).into(),
                 run.frames().into(),
                 run.frame_steps().into(),
+                run.frame_attempts().into(),
                 run.mean_seconds().into(),
                 run.visible_percent(),
                 growth(last.as_ref(), &hung, &run),
@@ -491,8 +498,9 @@ fn zozo(options: &Options) -> Value {
     table.json()
 }
 
-/// Constraints that the sweeps of one run pass altogether.
+/// Constraints that the sweeps of one run pass altogether, and sweeps of a frame.
 const SWEPT: f64 = 6e7;
+const SWEEPS: u32 = 128;
 
 fn sweep(options: &Options) -> Value {
     let mut table = Table::new(
@@ -504,11 +512,11 @@ fn sweep(options: &Options) -> Value {
         let mut last: Option<(f64, f64)> = None;
         for &vertices in sizes {
             let size = 0.1 * f64::from(vertices - 1);
-            let hung = Hung { vertices, size, frames: 2, drag: 0.0, model, solver: "iterative", ..HUNG };
+            let hung = Hung { vertices, size, drag: 0.0, model, solver: "iterative", ..HUNG };
             let constraints = hung.world().model.cloths[0].distances.len();
-            // Steps so short that the allowed stretch needs no more sweeps at the end of the frame.
-            let substeps = (SWEPT / 2.0 / constraints as f64) as u32;
-            let world = Hung { substeps, max_stretch: 0.5, ..hung }.world();
+            // So much stretch is allowed that the end of a frame needs no more sweeps.
+            let frames = (SWEPT / f64::from(SWEEPS) / constraints as f64).max(1.0) as u32;
+            let world = Hung { frames, substeps: SWEEPS, max_stretch: 0.5, ..hung }.world();
             let run = run(&world, 10.0 * options.limit);
             let seconds = run.mean_seconds() * run.frames() as f64 / run.sweeps as f64;
             let exponent = last.map(|(rows, before)| (seconds / before).ln() / (constraints as f64 / rows).ln());
@@ -566,6 +574,7 @@ fn auto(options: &Options) -> Value {
             "direct",
             "pcg",
             "steps",
+            "attempts",
             "chosen",
             "s a frame",
             "best other",
@@ -611,6 +620,7 @@ fn auto(options: &Options) -> Value {
             seconds(2),
             seconds(3),
             each(&|run| format!("{:.0}", run.frame_steps())),
+            each(&|run| format!("{:.1}", run.frame_attempts())),
             chosen.into(),
             own.mean_seconds().into(),
             best.into(),

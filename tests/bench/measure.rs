@@ -1,7 +1,8 @@
 //! What a benchmark needs besides a scene: processor time, limits, tables.
 
-use kiln::model::State;
+use kiln::model::{Moment, State};
 use kiln::solver::cpu::CpuBackend;
+use kiln::solver::{Backend, ClothReport, Drive, Quality, Vertices, advance_frame};
 use serde_json::Value;
 
 use crate::support::World;
@@ -60,7 +61,11 @@ impl Options {
 pub struct Run {
     /// Processor time from the start to the end of each frame [s].
     pub cpu: Vec<f64>,
+    /// Steps of the attempts that count.
     pub substeps: u32,
+    /// Of all attempts.
+    pub attempts: u32,
+    pub steps: u32,
     pub sweeps: u64,
     pub solves: u64,
     pub factorisations: u64,
@@ -76,8 +81,6 @@ pub struct Run {
     pub broken_at: Option<i64>,
     /// Memory of a linear solver [B].
     pub linear_bytes: usize,
-    /// Processor time to make the solver [s].
-    pub setup: f64,
     pub end: State,
 }
 
@@ -96,14 +99,29 @@ impl Run {
         self.frame_seconds(self.frames())
     }
 
-    /// Something for each step.
-    pub fn a_step(&self, count: f64) -> f64 {
-        count / f64::from(self.substeps)
+    /// Processor time of a step, also of those that were in vain [s].
+    pub fn step_seconds(&self) -> f64 {
+        self.a_step(self.mean_seconds() * self.frames() as f64)
     }
 
-    /// Steps of a frame.
+    /// Something for each step, also of those that were in vain.
+    pub fn a_step(&self, count: f64) -> f64 {
+        count / f64::from(self.steps)
+    }
+
+    /// Steps of a frame that count.
     pub fn frame_steps(&self) -> f64 {
-        f64::from(self.substeps) / self.frames() as f64
+        self.a_frame(f64::from(self.substeps))
+    }
+
+    /// Attempts at a frame.
+    pub fn frame_attempts(&self) -> f64 {
+        self.a_frame(f64::from(self.attempts))
+    }
+
+    /// Something for each frame.
+    pub fn a_frame(&self, count: f64) -> f64 {
+        count / self.frames() as f64
     }
 
     /// The visible stretch in percent, or what went wrong.
@@ -116,28 +134,82 @@ impl Run {
     }
 }
 
+/// A backend that counts what it is asked for: frames that miss their tolerance are simulated again, and only the last attempt
+/// is reported.
+struct Counted<'m> {
+    backend: CpuBackend<'m>,
+    attempts: u32,
+    steps: u32,
+    now: Drive,
+    sweeps: u64,
+    solves: u64,
+    factorisations: u64,
+}
+
+impl Backend for Counted<'_> {
+    fn drive(&mut self, drive: Drive) {
+        self.now = drive;
+        self.backend.drive(drive);
+    }
+
+    fn advance(&mut self, state: &mut State) -> Vec<ClothReport> {
+        let reports = self.backend.advance(state);
+        self.attempts += 1;
+        self.steps += self.now.substeps;
+        self.sweeps += reports[0].iterations;
+        self.solves += reports[0].linear.solves;
+        self.factorisations += reports[0].linear.factorisations;
+        reports
+    }
+
+    fn fetch(&mut self, state: &State, cloth: usize, vertices: &mut Vertices) -> Quality {
+        self.backend.fetch(state, cloth, vertices)
+    }
+
+    fn take_collider_seconds(&mut self) -> f64 {
+        self.backend.take_collider_seconds()
+    }
+}
+
 /// Simulate once; ends early when `enough` says so, when the time is over, or when the cloth is out of bounds.
 pub fn run_until(world: &World, limit: f64, enough: impl Fn(&Run) -> bool) -> Run {
+    let World { scene, model, start } = world;
+    let frame_seconds = scene.fps.frame_seconds();
+    let now = Drive { moments: [Moment::start(scene); 2], seconds: 0.0, frame_seconds, substeps: 1 };
+    let backend = CpuBackend::new(scene, model);
+    let mut counted = Counted { backend, attempts: 0, steps: 0, now, sweeps: 0, solves: 0, factorisations: 0 };
+    let mut run = Run { linear_bytes: counted.backend.linear_bytes(0), end: start.clone(), ..Run::default() };
+    let mut vertices = Vertices::default();
+    counted.fetch(&run.end, 0, &mut vertices);
     // Solvers are made once a bake, so that is not a part of the frames.
-    let before = cpu_seconds();
-    let linear_bytes = CpuBackend::new(&world.scene, &world.model).linear_bytes(0);
-    let start = cpu_seconds();
-    let mut run = Run { linear_bytes, setup: start - before, ..Run::default() };
-    let end = world.simulate_while(|frame| {
-        let report = &frame.report.cloths[0];
-        run.cpu.push((cpu_seconds() - start - run.setup).max(0.0));
-        run.substeps += frame.report.substeps;
-        run.sweeps += report.iterations;
-        run.solves += report.linear.solves;
-        run.factorisations += report.linear.factorisations;
-        run.stretch = run.stretch.max(frame.quality[0].max_stretch);
-        run.visible = run.visible.max(world.edge_stretch(&frame.vertices[0]).max);
-        run.strain = run.strain.max(report.strain);
-        run.load = run.load.max(report.load);
-        run.broken_at = report.broken_at.map(|_| frame.number);
-        run.cpu[run.cpu.len() - 1] < limit && run.broken_at.is_none() && !enough(&run)
-    });
-    Run { end, ..run }
+    let mut spent = 0.0;
+    for frame in scene.first_frame..scene.last_frame {
+        let before = cpu_seconds();
+        let moments = [frame, frame + 1].map(|frame| Moment::at(frame as f64));
+        let seconds = (frame - scene.first_frame) as f64 * frame_seconds;
+        let report = advance_frame(
+            &mut counted,
+            scene,
+            model,
+            &mut run.end,
+            Drive { moments, seconds, frame_seconds, substeps: 1 },
+        );
+        spent += cpu_seconds() - before;
+        let quality = counted.fetch(&run.end, 0, &mut vertices);
+        let cloth = &report.cloths[0];
+        run.cpu.push(spent);
+        run.substeps += report.substeps;
+        run.stretch = run.stretch.max(quality.max_stretch);
+        run.visible = run.visible.max(world.edge_stretch(&vertices).max);
+        run.strain = run.strain.max(cloth.strain);
+        run.load = run.load.max(cloth.load);
+        run.broken_at = cloth.broken_at.map(|_| frame + 1);
+        if spent > limit || run.broken_at.is_some() || enough(&run) {
+            break;
+        }
+    }
+    let Counted { attempts, steps, sweeps, solves, factorisations, .. } = counted;
+    Run { attempts, steps, sweeps, solves, factorisations, ..run }
 }
 
 /// Simulate, again where that is cheap; the fastest round.

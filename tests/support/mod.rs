@@ -46,14 +46,6 @@ impl World {
 
     /// Simulate all frames; `see` is called after each one.
     pub fn simulate(&self, mut see: impl FnMut(Frame)) -> State {
-        self.simulate_while(|frame| {
-            see(frame);
-            true
-        })
-    }
-
-    /// Simulate frames until `see`, which is called after each one, says that it has seen enough.
-    pub fn simulate_while(&self, mut see: impl FnMut(Frame) -> bool) -> State {
         let World { scene, model, .. } = self;
         let mut state = self.start.clone();
         let mut backend = CpuBackend::new(scene, model);
@@ -71,9 +63,7 @@ impl World {
             let quality: Vec<Quality> =
                 (0..model.cloths.len()).map(|cloth| backend.fetch(&state, cloth, &mut vertices[cloth])).collect();
             let frame = frame + 1;
-            if !see(Frame { number: frame, state: &state, report: &report, quality: &quality, vertices: &vertices }) {
-                break;
-            }
+            see(Frame { number: frame, state: &state, report: &report, quality: &quality, vertices: &vertices });
         }
         state
     }
