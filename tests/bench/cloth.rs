@@ -589,7 +589,7 @@ fn auto(options: &Options) -> Value {
             let iterative = runs.first().and_then(|(_, run)| run.clone());
             let is_hopeless = |run: &Run| {
                 let seconds = iterative.as_ref().map(|other| other.frame_seconds(run.frames().min(other.frames())));
-                seconds.is_some_and(|seconds| run.frames() >= 2 && run.mean_seconds() > HOPELESS * seconds)
+                seconds.is_some_and(|seconds| run.mean_seconds() > HOPELESS * seconds)
             };
             let run = run_until(&scene(solver), options.limit / 10.0, is_hopeless);
             runs.push((solver, (!is_hopeless(&run)).then_some(run)));
