@@ -541,15 +541,16 @@ const SOLVERS: [&str; 4] = ["iterative", "strips", "direct", "pcg"];
 
 fn auto(options: &Options) -> Value {
     type Scene = Box<dyn Fn(&'static str) -> World>;
-    let mut scenes: Vec<(String, Scene)> = Vec::new();
+    let mut scenes: Vec<(String, String, Scene)> = Vec::new();
     let frames = if options.quick { 4 } else { 15 };
     let sizes: &[u32] = if options.quick { &[30] } else { &[30, 60, 120] };
-    for model in ["stretch_only", "grid", "midpoint"] {
-        for &vertices in sizes {
+    for &vertices in sizes {
+        for model in ["stretch_only", "grid", "midpoint"] {
             for max_stretch in [0.01, 0.001, 0.0001] {
                 let hung = Hung { vertices, frames, model, max_stretch, ..HUNG };
-                let name = format!("hung {vertices}, {model}, {}", percent(max_stretch).as_str().unwrap());
-                scenes.push((name, Box::new(move |solver| Hung { solver, ..hung }.world())));
+                let kind = format!("{model}, {}", percent(max_stretch).as_str().unwrap());
+                let scene = move |solver| Hung { solver, ..hung }.world();
+                scenes.push((format!("hung {vertices}, {kind}"), kind, Box::new(scene)));
             }
         }
     }
@@ -561,7 +562,7 @@ fn auto(options: &Options) -> Value {
             let range = format!("scene.frames=\"1-{}\"", 1 + if frames == 15 { 20 } else { frames });
             preset(name, &[range, set("model", model), set("solver", solver)])
         };
-        scenes.push((format!("{name}, {model}"), Box::new(scene)));
+        scenes.push((format!("{name}, {model}"), format!("{name}, {model}"), Box::new(scene)));
     }
     let mut table = Table::new(
         "s a frame of every solver and of the one that is chosen (goal: ratio at most 1.3); `-` where one is 20 times slower than iterative",
@@ -583,7 +584,9 @@ fn auto(options: &Options) -> Value {
             "stretch %",
         ],
     );
-    for (name, scene) in &scenes {
+    // What is hopeless on a coarse mesh is not tried on a finer one: a single frame could take hours.
+    let mut hopeless: Vec<(&str, &str)> = Vec::new();
+    for (name, kind, scene) in &scenes {
         let mut runs: Vec<(&str, Option<Run>)> = Vec::new();
         for solver in SOLVERS {
             let iterative = runs.first().and_then(|(_, run)| run.clone());
@@ -591,7 +594,14 @@ fn auto(options: &Options) -> Value {
                 let seconds = iterative.as_ref().map(|other| other.frame_seconds(run.frames().min(other.frames())));
                 seconds.is_some_and(|seconds| run.mean_seconds() > HOPELESS * seconds)
             };
+            if hopeless.contains(&(kind, solver)) {
+                runs.push((solver, None));
+                continue;
+            }
             let run = run_until(&scene(solver), options.limit / 10.0, is_hopeless);
+            if is_hopeless(&run) {
+                hopeless.push((kind, solver));
+            }
             runs.push((solver, (!is_hopeless(&run)).then_some(run)));
         }
         let world = scene("auto");
@@ -603,9 +613,11 @@ fn auto(options: &Options) -> Value {
             let frames = run.frames().min(own.frames());
             own.frame_seconds(frames) / run.frame_seconds(frames)
         };
-        let kept = |run: &&Run| run.broken_at.is_none() && run.visible.is_finite();
+        // A solver that breaks the promise is no rival.
+        let limit = cloth.visible_limits.iter().copied().fold(0.0, f64::max);
+        let kept = |run: &&Run| run.broken_at.is_none() && run.visible <= limit;
         let ratios = runs.iter().filter_map(|(solver, run)| Some((*solver, ratio(run.as_ref().filter(kept)?))));
-        let (best, ratio) = ratios.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+        let (best, ratio) = ratios.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or(("none", f64::NAN));
         let seconds = |number: usize| runs[number].1.as_ref().map(Run::mean_seconds).into();
         let each = |of: &dyn Fn(&Run) -> String| -> Value {
             let each = runs.iter().map(|(_, run)| run.as_ref().map_or("-".to_owned(), of));
