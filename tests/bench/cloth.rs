@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! published    the two scenes of [Bender14, table 4.1], also against the bare cost of the linear system
-//! thesis       the hanging sheets of [Bender14 §4.4]
+//! thesis       the hanging sheets of [Bender14]
 //! peers        a hanging sheet of which times and stretch of other programs are known
 //! zozo         a fine hanging sheet at 60 frames a second, as ZOZO publishes one
 //! sweep        how the cost of a sweep grows with the mesh
@@ -313,7 +313,7 @@ fn published(options: &Options) -> Value {
     json!({ "direct": direct.json(), "others": others.json() })
 }
 
-/// Published for the sheets of [Bender14 §4.4], on 4 cores.
+/// Published for the sheets of [Bender14]; strips on 4 cores.
 fn thesis_published(n: u32, solver: &str, max_stretch: f64) -> &'static str {
     match (n, solver) {
         (30, "iterative") if max_stretch == 0.0001 => "faster than real time",
@@ -382,7 +382,7 @@ fn thesis(options: &Options) -> Value {
     table.json()
 }
 
-/// What is known of others, or wanted: Blender 4 by its `quality`, processor seconds a frame and largest stretch.
+/// What is known of others, or wanted: Blender by its `quality`, processor seconds a frame and largest stretch.
 fn peer(hung: &Hung) -> &'static str {
     match (hung.vertices, hung.model) {
         _ if hung.drag == 0.0 => "",
