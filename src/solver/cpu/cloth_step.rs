@@ -185,7 +185,7 @@ impl<'m> ClothStep<'m> {
         }
         self.draw_to_pins(moving, h);
         self.stretch_elastically(h);
-        if !self.hard_constraints(moving).is_finite() {
+        if !self.hard_constraints(moving, h, gravity).is_finite() {
             self.report.broken_at = Some(fastest_vertex(cloth, moving));
             return;
         }
@@ -248,9 +248,9 @@ impl<'m> ClothStep<'m> {
     }
 
     /// Everything that must hold at the end of the step; returns the largest `|(l/l0)² - 1|` met.
-    fn hard_constraints(&mut self, moving: &ClothState) -> f64 {
+    fn hard_constraints(&mut self, moving: &ClothState, h: f64, gravity: Vec3) -> f64 {
         if let Solver::Linear(linear) = &mut self.solver {
-            let solved = linear.positions(self.cloth, &moving.x, &mut self.ahead, &self.pin_targets);
+            let solved = linear.positions(self.cloth, &moving.x, &mut self.ahead, &self.pin_targets, h, gravity.norm());
             self.report.load = larger(self.report.load, solved.load);
             self.report.linear = linear.counts;
             // What was slack until now, contacts and visible edges are taken care of one by one.
@@ -297,7 +297,7 @@ impl<'m> ClothStep<'m> {
                 })
             }
         };
-        if let Some(visible) = &self.visible {
+        if let Some(visible) = self.visible.as_ref().filter(|_| is_polish || std::env::var_os("KV").is_none()) {
             visible.sweep(cloth, &mut self.ahead);
         }
         self.put_pins();

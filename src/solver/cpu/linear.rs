@@ -55,6 +55,8 @@ pub struct LinearSolver {
     by_particle: Vec<Vec3>,
     /// Load number of the last step.
     load: f64,
+    /// Mass of all that is free to move [kg].
+    heaviest: f64,
     /// Whether rows between particles can go slack, in which case only taut ones take part.
     can_go_slack: bool,
     /// Solves and factorisations since the last look.
@@ -117,6 +119,7 @@ impl LinearSolver {
             right: vec![0.0; count],
             by_particle: vec![Vec3::zeros(); cloth.k.len()],
             load: 0.0,
+            heaviest: cloth.mass.iter().zip(&cloth.k).filter(|(_, k)| **k > 0.0).map(|(m, _)| m).sum(),
             can_go_slack: !cloth.is_bilateral(),
             counts: LinearCounts::default(),
             system,
@@ -147,7 +150,15 @@ impl LinearSolver {
     }
 
     /// Move look-ahead positions so that every row holds; `pins` are where the pinned vertices belong.
-    pub fn positions(&mut self, cloth: &ClothModel, x: &[Vec3], ahead: &mut [Vec3], pins: &[[Vec3; 2]]) -> Solved {
+    pub fn positions(
+        &mut self,
+        cloth: &ClothModel,
+        x: &[Vec3],
+        ahead: &mut [Vec3],
+        pins: &[[Vec3; 2]],
+        h: f64,
+        gravity: f64,
+    ) -> Solved {
         let is_direct = matches!(self.method, Method::Direct { .. });
         let at_start = is_direct && self.load <= LARGEST_LOAD;
         if !at_start {
@@ -182,7 +193,10 @@ impl LinearSolver {
         }
         // The next step's multipliers will be like these.
         self.multipliers.clone_from(&self.total);
-        let load = |(row, length): (usize, &f64)| self.total[row] * self.system.diagonal(row) / length;
+        // Rows that depend on each other, as on a straight line between two pins, share a tension that means nothing: none is larger than
+        // what all of the cloth weighs at the acceleration it may have.
+        let most = self.heaviest * cloth_acceleration(cloth, x, ahead, h, gravity) * h * h;
+        let load = |(row, length): (usize, &f64)| self.total[row].min(most) * self.system.diagonal(row) / length;
         self.load = cloth.lengths.iter().enumerate().map(load).fold(0.0, larger);
         Solved { worst, load: self.load }
     }
@@ -304,6 +318,12 @@ impl LinearSolver {
             }
         }
     }
+}
+
+/// Gravity, and what keeps a swing of the cloth's size on its circle at three times its mean square speed [m/s²].
+fn cloth_acceleration(cloth: &ClothModel, x: &[Vec3], ahead: &[Vec3], h: f64, gravity: f64) -> f64 {
+    let squares: f64 = ahead.iter().zip(x).map(|(ahead, x)| (ahead - x).norm_squared()).sum();
+    gravity + 3.0 * squares / (h * h * x.len() as f64 * f64::from(cloth.reach) * cloth.mean_edge)
 }
 
 /// Whether pinned vertices are rows of the system: not where they are particles, which are led.
