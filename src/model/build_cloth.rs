@@ -207,8 +207,9 @@ impl ClothModel {
         let samples = samples(&mesh, &topology, &parts.map, &k, on_midpoints, sample_distance(scene, &cloth.fabric));
         let visible_edge = |edge: &u32| topology.edges[*edge as usize];
         let is_bilateral = parts.keeps == Keeps::Distance;
-        let (solver, solver_reason) =
-            solver_choice::choose(cloth.solver, kind, is_bilateral, pairs.pairs().len(), &cloth.fabric);
+        let reach = reach(&pins, &mesh, &topology);
+        let tightest = limits.iter().copied().fold(f64::INFINITY, f64::min);
+        let (solver, solver_reason) = solver_choice::choose(cloth.solver, kind, is_bilateral, reach, tightest);
         Some(ClothModel {
             name: cloth.name.clone(),
             kind,
@@ -224,7 +225,7 @@ impl ClothModel {
             visible_limits: visible.iter().map(|&edge| limits[edge as usize]).collect(),
             visible_edges: visible.iter().map(visible_edge).collect(),
             fabric: cloth.fabric.clone(),
-            reach: reach(&pins, &mesh, &topology),
+            reach,
             surface,
             mesh,
             topology,

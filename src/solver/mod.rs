@@ -43,9 +43,13 @@ pub struct ClothReport {
 }
 
 impl ClothReport {
-    /// Whether the frame has to be simulated again with more steps, if that is possible.
-    pub fn is_missed(&self) -> bool {
-        self.broken_at.is_some() || self.used > 1.0 || self.load > substeps::DANGEROUS_LOAD
+    /// By how much the frame misses what it promises: 0 if it does not, infinite if its numbers have ended.
+    pub fn missed_by(&self) -> f64 {
+        if self.broken_at.is_some() {
+            return f64::INFINITY;
+        }
+        let over = |value: f64, limit: f64| if value > limit { value / limit } else { 0.0 };
+        over(self.used, 1.0).max(over(self.load, substeps::DANGEROUS_LOAD))
     }
 }
 
@@ -83,6 +87,8 @@ pub trait Backend {
 
 /// How often a frame that misses its tolerance is simulated again, each time with twice the steps.
 const FRAME_RETRIES: u32 = 3;
+/// What of a miss may be left after twice the steps, for another try to be worth its time.
+const WORTH_REPEATING: f64 = 0.8;
 
 /// What one frame took.
 #[derive(Clone, Debug, Default)]
@@ -96,7 +102,8 @@ pub struct FrameReport {
 }
 
 /// Simulate one frame; `drive.substeps` is filled in here. With automatic steps, a frame that breaks its promise is simulated again from its
-/// start with twice the steps: an impact can ask for more than the rule foresees.
+/// start with twice the steps: an impact can ask for more than the rule foresees. Where that hardly helps, it is not the steps, and the
+/// better attempt counts.
 pub fn advance_frame(
     backend: &mut dyn Backend,
     scene: &Scene,
@@ -110,17 +117,27 @@ pub fn advance_frame(
         Substeps::Fixed(count) => count,
     };
     let start = state.clone();
+    let mut before: Option<(f64, State, FrameReport)> = None;
+    let mut collider_seconds = 0.0;
     for attempt in 0.. {
         backend.drive(Drive { substeps, ..drive });
         let cloths = backend.advance(state);
-        let again = attempt < FRAME_RETRIES && 2 * substeps <= most;
-        if !(again && cloths.iter().any(ClothReport::is_missed)) {
-            for (moving, report) in state.cloths.iter_mut().zip(&cloths) {
-                moving.step_factor = substeps::learn(moving.step_factor, 1 << attempt, report);
+        collider_seconds += backend.take_collider_seconds();
+        let missed = cloths.iter().map(ClothReport::missed_by).fold(0.0, cpu::independent::larger);
+        let report = FrameReport { substeps, cloths, collider_seconds };
+        let hardly_helps = before.as_ref().is_some_and(|(last, ..)| missed > WORTH_REPEATING * last);
+        if missed <= 0.0 || attempt == FRAME_RETRIES || 2 * substeps > most || hardly_helps {
+            if let Some((_, better, report)) = before.filter(|(last, ..)| missed > *last) {
+                *state = better;
+                return FrameReport { collider_seconds, ..report };
             }
-            return FrameReport { substeps, cloths, collider_seconds: backend.take_collider_seconds() };
+            let more = if missed <= 0.0 { 1 << attempt } else { 1 };
+            for (moving, report) in state.cloths.iter_mut().zip(&report.cloths) {
+                moving.step_factor = substeps::learn(moving.step_factor, more, report);
+            }
+            return report;
         }
-        state.clone_from(&start);
+        before = Some((missed, std::mem::replace(state, start.clone()), report));
         substeps *= 2;
     }
     FrameReport::default()
