@@ -20,9 +20,9 @@ fn euclid(sources: &[u32], mesh: &Mesh, vertex: u32) -> f64 {
 fn on_a_flat_sheet_it_is_the_straight_distance() {
     let mut random = Random(130);
     for mesh in [Mesh::sheet(9, 9, 1.0, 1.0), Mesh::sheet(21, 7, 1.0, 1.0), Mesh::equilateral(1.0, 1.0, 0.1)] {
-        let rectangle = |p: &Vec3| p.x.abs() <= 0.46 && p.z.abs() <= 0.46;
+        // Far enough from zigzag sides that the straight ways to the neighbours of a way stay inside too.
+        let rectangle = |p: &Vec3| p.x.abs() <= 0.35 && p.z.abs() <= 0.35;
         for _ in 0..8 {
-            // A source whose straight ways to all vertices inside stay inside.
             let source =
                 (0..).map(|_| random.below(mesh.positions.len())).find(|&v| rectangle(&mesh.positions[v])).unwrap();
             let found = from(&[source as u32], &mesh, true);
@@ -72,9 +72,10 @@ fn of_several_sources_the_nearest_counts_and_no_way_is_too_short() {
                 count += 1;
             }
         }
-        // Where two fronts meet, one triangle's way runs along an edge.
+        // Where two fronts meet, a way can run along edges: 8.3 % too long at most on squares with diagonals, 15.5 % on
+        // equilateral triangles.
         println!("several sources: {off} of {count} are longer than straight, at most by {:.2} %", 100.0 * worst);
-        assert!(worst < 0.06, "{worst}");
+        assert!(worst < 0.155, "{worst}");
     }
 }
 
@@ -91,9 +92,12 @@ fn a_pinned_edge_is_a_row_of_sources() {
 fn on_a_cylinder_it_is_the_unrolled_distance_within_a_percent() {
     for flat in [Mesh::sheet(31, 31, 1.0, 1.0), Mesh::equilateral(1.0, 1.0, 0.03), Mesh::disc(0.5, 800, 90)] {
         let rolled = flat.clone().rolled(0.25);
-        let source = 0;
+        // From the middle, so that no straight way leaves the sheet between vertices of its rim.
+        let middle =
+            |&a: &u32, &b: &u32| flat.positions[a as usize].norm().total_cmp(&flat.positions[b as usize].norm());
+        let source = (0..flat.positions.len() as u32).min_by(middle).unwrap();
         let mut worst = 0.0_f64;
-        for (v, reached) in from(&[source], &rolled, true).iter().enumerate().skip(1) {
+        for (v, reached) in from(&[source], &rolled, true).iter().enumerate().filter(|(v, _)| *v as u32 != source) {
             let ratio = reached.distance / flat.distance(source, v as u32) - 1.0;
             worst = worst.max(ratio.abs());
             assert!(reached.distance >= rolled.distance(source, v as u32) - 1e-9, "shorter than through the air");
@@ -101,6 +105,35 @@ fn on_a_cylinder_it_is_the_unrolled_distance_within_a_percent() {
         println!("cylinder: off by {:.3} % at most", 100.0 * worst);
         assert!(worst < 0.01, "{worst}");
     }
+}
+
+#[test]
+fn round_a_closed_tube_it_is_the_shorter_of_both_ways() {
+    // Pieces of a sheet whose left and right column are the same vertices.
+    let (columns, rows, radius) = (48_u32, 30_u32, 0.15);
+    let edge = std::f64::consts::TAU * radius / f64::from(columns);
+    let sheet = Mesh::sheet(columns + 1, rows, 1.0, 1.0);
+    let number = |v: u32| (v / (columns + 1)) * columns + (v % (columns + 1)) % columns;
+    let place = |v: u32| {
+        let angle = std::f64::consts::TAU * f64::from(v % columns) / f64::from(columns);
+        Vec3::new(radius * angle.cos(), edge * f64::from(v / columns), radius * angle.sin())
+    };
+    let triangles = sheet.triangles.iter().map(|t| t.map(number)).collect();
+    let tube = Mesh::new((0..columns * rows).map(place).collect(), triangles);
+    // What the polygon with `columns` sides unrolls to.
+    let side = 2.0 * radius * (std::f64::consts::PI / f64::from(columns)).sin();
+    let source = 10;
+    let (mut long, mut short) = (0.0_f64, 0.0_f64);
+    for (v, reached) in from(&[source], &tube, true).iter().enumerate().filter(|(v, _)| *v as u32 != source) {
+        let [dx, dy] = [v as u32 % columns, v as u32 / columns];
+        let across = dx.abs_diff(source % columns);
+        let unrolled = (f64::from(across.min(columns - across)) * side).hypot(f64::from(dy) * edge);
+        long = long.max(reached.distance / unrolled - 1.0);
+        short = short.max(1.0 - reached.distance / unrolled);
+    }
+    println!("tube: too long by {:.3} %, too short by {:.3} % at most", 100.0 * long, 100.0 * short);
+    assert!(long < 0.01, "{long}");
+    assert!(short < 1e-9, "{short}");
 }
 
 #[test]

@@ -123,7 +123,7 @@ fn a_sheet_bent_to_a_cylinder_holds_half_the_curvature_squared_an_area() {
             let area = f64::from(n - 2) / f64::from(n - 1);
             let ratio = energy(&sheet.bending, &x) / (0.5 * area / (radius * radius));
             println!("{n}x{n} threads, radius {radius}: {ratio:.5} of the continuous energy");
-            assert_close(ratio, 1.0, 0.2 / f64::from(n * n) / (radius * radius));
+            assert_close(ratio, 1.0, 0.3 / f64::from(n * n) / (radius * radius));
             let gentle: Vec<Vec3> = sheet.positions.iter().map(|p| p + Vec3::y() * (0.5 * p.z * p.z)).collect();
             assert_close(energy(&sheet.bending, &gentle), 0.5 * area, 1e-9);
         }
