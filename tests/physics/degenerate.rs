@@ -43,6 +43,7 @@ fn check(name: &str, text: &str, pins: &str, must: &[&str]) {
                 name = "degenerate"
                 fps = 24
                 frames = "0-10"
+                substeps = {{ max = 1000 }}
                 [[cloth]]
                 name = "cloth"
                 mesh = "mesh.obj"

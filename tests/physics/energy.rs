@@ -61,6 +61,8 @@ fn check(model: &str) {
     let mut failures = Vec::new();
     for (vertices, frames) in cases {
         for solver in SOLVERS {
+            // The linear solvers take ten times the steps here.
+            let frames = if full() || ["iterative", "strips"].contains(&solver) { frames } else { 20 };
             failures.extend(gains_nothing(vertices, frames, model, solver, "max_stretch = 0.01").err());
         }
         failures.extend(gains_nothing(vertices, frames, model, "iterative", "max_stretch = 0.1").err());

