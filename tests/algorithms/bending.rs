@@ -323,7 +323,7 @@ fn on_vertices_a_cylinder_holds_the_continuous_energy() {
     // The tablecloth, whose rim has longer edges than its rings.
     let tablecloth = directions.map(|direction| vertex_energy_of_a_cylinder(&Mesh::disc(0.75, 2302, 120), direction));
     println!("tablecloth: {tablecloth:.3?} of the continuous energy");
-    assert!(tablecloth.iter().all(|ratio| (0.95..=1.2).contains(ratio)), "{tablecloth:?}");
+    assert!(tablecloth.iter().all(|ratio| (0.95..=1.15).contains(ratio)), "{tablecloth:?}");
     println!("squares with diagonals: {squares:.3?} of the continuous energy");
     assert!(squares.iter().all(|ratio| (0.95..=1.55).contains(ratio)), "{squares:?}");
 }

@@ -90,8 +90,8 @@ fn the_drape_coefficient_does_not_depend_on_the_resolution() {
                 coefficient
             })
             .collect();
-        let mean = found.iter().sum::<f64>() / found.len() as f64;
-        if found.iter().any(|c| (c - mean).abs() > 0.05) {
+        let (least, most) = found.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), &c| (a.min(c), b.max(c)));
+        if most > 1.05 * least {
             failures.push(format!("bend {bend}: {found:.3?}"));
         }
     }
@@ -101,7 +101,7 @@ fn the_drape_coefficient_does_not_depend_on_the_resolution() {
 #[test]
 fn fabrics_drape_in_the_order_of_their_bending_lengths() {
     let rings = if full() { 15 } else { 10 };
-    let mut found: Vec<(f64, f64, &str, bool)> = Vec::new();
+    let mut found: Vec<(f64, f64, &str)> = Vec::new();
     for name in kiln::scene::fabric::names() {
         let fabric = kiln::scene::fabric::find(name).unwrap();
         let length = (fabric.bend / (fabric.density * 9.81)).cbrt();
@@ -109,14 +109,13 @@ fn fabrics_drape_in_the_order_of_their_bending_lengths() {
         let cloth = format!("fabric = \"{name}\"\nbend = {}\ndamping = 0.02", fabric.bend);
         let (coefficient, speed) = drape(rings, &cloth, if full() { 72 } else { 48 });
         println!("{name}: bending length {:.1} mm, drape coefficient {coefficient:.4}, {speed:.4} m/s", 1e3 * length);
-        found.push((length, coefficient, name, fabric.warp.is_some()));
+        found.push((length, coefficient, name));
     }
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut failures = Vec::new();
     for (i, a) in found.iter().enumerate() {
-        // Closer ones differ by less than the folds they happen to make. What is elastic in its plane also resists being pushed together there,
-        // which holds it up: it is compared with its like.
-        for b in found[i + 1..].iter().filter(|b| a.3 == b.3 && b.0 > 1.05 * a.0 && b.1 <= a.1) {
+        // Closer ones differ by less than the folds they happen to make.
+        for b in found[i + 1..].iter().filter(|b| b.0 > 1.05 * a.0 && b.1 <= a.1) {
             failures.push(format!("{} ({:.3}) does not drape more than {} ({:.3})", a.2, a.1, b.2, b.1));
         }
     }
