@@ -12,6 +12,9 @@ use std::collections::BinaryHeap;
 
 use super::topology::Topology;
 
+/// A way counts as shorter than another below this part of it: what is less is rounding.
+const LEAST_GAIN: f64 = 1.0 - 1e-12;
+
 /// Distance of a vertex to the nearest source, and which one that is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reached {
@@ -58,35 +61,32 @@ pub fn distances(
     across: bool,
 ) -> Vec<Reached> {
     let mut reached = vec![Reached::NEVER; vertex_triangles.len()];
-    let mut is_final = vec![false; vertex_triangles.len()];
     let mut front = BinaryHeap::new();
     for (number, &vertex) in sources.iter().enumerate() {
         reached[vertex as usize] = Reached { distance: 0.0, source: number as u32 };
         front.push(Reverse(Front { distance: 0.0, vertex }));
     }
-    while let Some(Reverse(Front { vertex, .. })) = front.pop() {
-        if std::mem::replace(&mut is_final[vertex as usize], true) {
-            continue;
-        }
+    while let Some(Reverse(Front { distance, vertex })) = front.pop() {
         let here = reached[vertex as usize];
+        if distance > here.distance {
+            continue; // a shorter way was found since
+        }
         for &triangle in &vertex_triangles[vertex as usize] {
             let (corners, edges) = (triangles[triangle as usize], topology.triangle_edges[triangle as usize]);
             let me = corners.iter().position(|&corner| corner == vertex).unwrap_or_default();
             let length = |corner: usize| lengths[edges[corner] as usize]; // of the edge opposite to a corner
             for (other, target) in [((me + 1) % 3, (me + 2) % 3), ((me + 2) % 3, (me + 1) % 3)] {
                 let [other_vertex, target_vertex] = [corners[other], corners[target]].map(|v| v as usize);
-                if is_final[target_vertex] {
-                    continue;
-                }
                 let mut distance = here.distance + length(other);
                 let beside = reached[other_vertex];
-                if across && is_final[other_vertex] && beside.source == here.source {
+                if across && beside.source == here.source {
                     let sides = [length(target), length(other), length(me)];
                     if let Some(straight) = through(here.distance, beside.distance, sides) {
                         distance = distance.min(straight);
                     }
                 }
-                if distance < reached[target_vertex].distance {
+                // Also where the front has passed: a vertex beside the way can be farther than the one it leads to.
+                if distance < reached[target_vertex].distance * LEAST_GAIN {
                     reached[target_vertex] = Reached { distance, source: here.source };
                     front.push(Reverse(Front { distance, vertex: corners[target] }));
                 }

@@ -1,4 +1,4 @@
-//! Bending on midpoints: flat is at rest, folds measure their angle, the energy converges, the bound is a bound.
+//! Bending on midpoints and on vertices: flat is at rest, folds measure their angle, the energy converges, the bound is a bound.
 
 use kiln::algorithms::cloth::bending::{BendRow, Bending};
 use kiln::math::Vec3;
@@ -8,7 +8,7 @@ use nalgebra::{DMatrix, Rotation3, Unit};
 use crate::{Mesh, Random, assert_close, assert_near};
 
 fn build(mesh: &Mesh) -> Bending {
-    Bending::build(&mesh.positions, &mesh.triangles, &mesh.topology)
+    Bending::of_midpoints(&mesh.flat(), &mesh.triangles, &mesh.topology, |_| 1.0)
 }
 
 fn measured(bending: &Bending, x: &[Vec3]) -> Vec<Vec3> {
@@ -227,4 +227,126 @@ fn relaxed_particles_bend_to_a_cylinder_with_the_continuous_energy() {
     }
     let disc = Mesh::disc(0.75, 2302, 120);
     assert_close(relaxed_energy(&disc, |p| p.norm() < 0.6, Vec3::x()), 1.0, 0.075);
+}
+
+fn on_vertices(mesh: &Mesh) -> Bending {
+    Bending::of_vertices(mesh.positions.len(), &mesh.flat(), &mesh.triangles, &mesh.topology, |_| 1.0)
+}
+
+#[test]
+fn on_vertices_flat_cloth_is_at_rest_wherever_it_lies() {
+    let mut random = Random(54);
+    for mesh in flat_meshes() {
+        let bending = on_vertices(&mesh);
+        let inner = mesh.topology.edge_triangles.iter().filter(|triangles| triangles.len() == 2).count();
+        assert_eq!(bending.rows.len(), inner);
+        for row in &bending.rows {
+            assert_close(row.coefficients.iter().sum(), 0.0, 1e-13);
+        }
+        for _ in 0..5 {
+            let pose = random.pose();
+            let x: Vec<Vec3> = mesh.positions.iter().map(|p| pose.apply(*p)).collect();
+            assert!(measured(&bending, &x).iter().all(|row| row.norm() < 1e-12), "a flat sheet bends");
+        }
+    }
+}
+
+#[test]
+fn on_vertices_a_folded_pair_measures_its_edge_times_twice_the_sine_of_half_the_angle() {
+    let flat = pair();
+    let bending = on_vertices(&flat);
+    let edge = flat.positions[1] - flat.positions[0];
+    for degrees in [-170.0_f64, -90.0, -1.0, 1e-3, 10.0, 60.0, 120.0, 180.0] {
+        let angle = degrees.to_radians();
+        let mut folded = flat.clone();
+        folded.positions[3] = Rotation3::from_axis_angle(&Unit::new_normalize(edge), angle) * folded.positions[3];
+        let rows = measured(&bending, &folded.positions);
+        assert_close(rows[0].norm(), edge.norm() * 2.0 * (angle / 2.0).sin().abs(), 1e-13);
+        assert_close(energy(&bending, &folded.positions), 0.5 / flat.area() * rows[0].norm_squared(), 1e-13);
+    }
+}
+
+#[test]
+fn on_vertices_the_gradient_is_the_derivative_of_the_energy() {
+    let mut random = Random(55);
+    for mesh in flat_meshes() {
+        let bending = on_vertices(&mesh);
+        let x: Vec<Vec3> = mesh.positions.iter().map(|p| p + random.vector() * 0.1).collect();
+        let rows = measured(&bending, &x);
+        for _ in 0..10 {
+            let (i, axis) = (random.below(x.len()), random.below(3));
+            let at = |step: f64| {
+                let mut moved = x.clone();
+                moved[i][axis] += step;
+                energy(&bending, &moved)
+            };
+            let slope = (at(1e-3) - at(-1e-3)) / 2e-3;
+            assert_close(bending.gradient(i, &rows)[axis], slope, 1e-9 * energy(&bending, &x));
+        }
+        let total: Vec3 = (0..x.len()).map(|i| bending.gradient(i, &rows)).sum();
+        assert_near(total, Vec3::zeros(), 1e-9);
+    }
+}
+
+/// Energy of a mesh whose vertices lie on a cylinder of a metre, bent along a direction, in units of `1/2 ∫ H² dA` over what lies between
+/// inner edges.
+fn vertex_energy_of_a_cylinder(mesh: &Mesh, direction: Vec3) -> f64 {
+    let bending = on_vertices(mesh);
+    let across = direction.cross(&Vec3::y());
+    let bend = |p: &Vec3| {
+        let along = p.dot(&direction);
+        direction * along.sin() + Vec3::y() * (1.0 - along.cos()) + across * p.dot(&across)
+    };
+    let x: Vec<Vec3> = mesh.positions.iter().map(bend).collect();
+    // An edge stands for a third of its two triangles; those of the boundary bend nothing.
+    let area: f64 = bending.rows.iter().map(|row| 1.0 / row.weight / 3.0).sum();
+    energy(&bending, &x) / (0.5 * area)
+}
+
+#[test]
+fn on_vertices_a_cylinder_holds_the_continuous_energy() {
+    let directions = [0.0_f64, 15.0, 30.0, 45.0, 60.0, 90.0].map(|degrees| {
+        let angle = degrees.to_radians();
+        Vec3::new(angle.cos(), 0.0, angle.sin())
+    });
+    for (name, mesh) in [
+        ("equilateral", Mesh::equilateral(1.0, 1.0, 0.05)),
+        ("fine equilateral", Mesh::equilateral(1.0, 1.0, 0.025)),
+        ("disc", Mesh::disc(0.5, 721, 96)),
+        ("fine disc", Mesh::disc(0.5, 2611, 180)),
+    ] {
+        let ratios = directions.map(|direction| vertex_energy_of_a_cylinder(&mesh, direction));
+        println!("{name}: {ratios:.3?} of the continuous energy");
+        assert!(ratios.iter().all(|ratio| (0.95..=1.15).contains(ratio)), "{name}: {ratios:?}");
+    }
+    let squares = directions.map(|direction| vertex_energy_of_a_cylinder(&Mesh::sheet(41, 41, 1.0, 1.0), direction));
+    // The tablecloth, whose rim has longer edges than its rings.
+    let tablecloth = directions.map(|direction| vertex_energy_of_a_cylinder(&Mesh::disc(0.75, 2302, 120), direction));
+    println!("tablecloth: {tablecloth:.3?} of the continuous energy");
+    assert!(tablecloth.iter().all(|ratio| (0.95..=1.15).contains(ratio)), "{tablecloth:?}");
+    println!("squares with diagonals: {squares:.3?} of the continuous energy");
+    assert!(squares.iter().all(|ratio| (0.95..=1.55).contains(ratio)), "{squares:?}");
+}
+
+#[test]
+fn a_factor_on_an_edge_is_one_on_its_energy() {
+    let mut random = Random(56);
+    let mesh = Mesh::disc(0.8, 30, 14);
+    let factor = |edge: usize| 1.0 + edge as f64 % 3.0;
+    for (plain, factored, per_edge) in [
+        (
+            on_vertices(&mesh),
+            Bending::of_vertices(mesh.positions.len(), &mesh.flat(), &mesh.triangles, &mesh.topology, factor),
+            1,
+        ),
+        (build(&mesh), Bending::of_midpoints(&mesh.flat(), &mesh.triangles, &mesh.topology, factor), 2),
+    ] {
+        let inner = mesh.topology.edge_triangles.iter().enumerate().filter(|(_, triangles)| triangles.len() == 2);
+        let edges: Vec<usize> = inner.map(|(edge, _)| edge).collect();
+        for (number, (plain, factored)) in plain.rows.iter().zip(&factored.rows).enumerate() {
+            assert_close(factored.weight, plain.weight * factor(edges[number / per_edge]), 1e-12 * factored.weight);
+        }
+        let x = random.vectors(mesh.topology.edges.len());
+        assert!(energy(&factored, &x) > energy(&plain, &x));
+    }
 }

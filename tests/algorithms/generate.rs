@@ -1,6 +1,6 @@
 //! Meshes made by rule.
 
-use kiln::mesh::generate::{disc, sheet};
+use kiln::mesh::generate::{disc, quad_sheet, sheet};
 use kiln::mesh::surface::PolyMesh;
 
 use crate::{Mesh, assert_close};
@@ -30,6 +30,30 @@ fn a_sheet_has_its_size_and_looks_up() {
         let last = mesh.positions.last().unwrap();
         assert_close(last.x, size[0] / 2.0, 1e-15);
         assert_close(mesh.positions[1].x - mesh.positions[0].x, size[0] / f64::from(vertices[0] - 1), 1e-15);
+    }
+}
+
+#[test]
+fn a_quad_sheet_is_the_sheet_with_four_corners_a_face() {
+    for (vertices, size) in [([2, 2], [1.0, 1.0]), ([7, 3], [0.5, 2.0]), ([20, 31], [4.0, 4.0])] {
+        let (quads, triangles) = (quad_sheet(vertices, size), sheet(vertices, size));
+        assert_eq!(quads.positions, triangles.positions);
+        assert_eq!(quads.uvs, triangles.uvs);
+        assert_eq!(quads.face_count() as u32, (vertices[0] - 1) * (vertices[1] - 1));
+        let cell = [size[0] / f64::from(vertices[0] - 1), size[1] / f64::from(vertices[1] - 1)];
+        for face in 0..quads.face_count() {
+            let corners = quads.face(face);
+            assert_eq!(corners.len(), 4);
+            let [a, b, c, d] = [0, 1, 2, 3].map(|k| quads.positions[corners[k].position as usize]);
+            assert!((b - a).cross(&(c - b)).y > 0.0, "face {face} looks down");
+            assert_close((b - a).norm(), cell[1], 1e-12);
+            assert_close((c - b).norm(), cell[0], 1e-12);
+            assert!((a + c - b - d).norm() < 1e-12 && (b - a).dot(&(c - b)).abs() < 1e-12);
+            assert!(corners.iter().all(|corner| corner.uv == Some(corner.position)));
+        }
+        let mesh = Mesh::of(&quads);
+        assert_close(mesh.area(), size[0] * size[1], 1e-12 * size[0] * size[1]);
+        assert_eq!(mesh.positions.len(), quads.positions.len());
     }
 }
 

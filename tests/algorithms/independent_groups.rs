@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kiln::algorithms::cloth::distance::Distance;
+use kiln::algorithms::cloth::distance::{Distance, Keeps};
 use kiln::algorithms::parallel::independent_groups::IndependentPairs;
 use kiln::math::Vec3;
 use kiln::solver::cpu::independent::{larger, sweep};
@@ -73,7 +73,7 @@ fn a_parallel_sweep_has_the_same_bits_for_every_number_of_threads() {
     let (arranged, _) = IndependentPairs::arrange((side * side) as usize, &pairs).unwrap();
     assert!(arranged.groups().any(|group| group.len() >= 8192), "no group is large enough to be shared out");
     let start = Random(32).vectors((side * side) as usize);
-    let distance = Distance::new(0.3, 1.0, 2.0);
+    let distance = Distance::new(0.3, 1.0, 2.0, Keeps::Distance);
     let kernel = |row: usize, [a, b]: [u32; 2], x: &mut Vec3, y: &mut Vec3| {
         *x += Vec3::repeat(1e-3 * (y.x * (row as f64 + f64::from(a) - f64::from(b))).sin());
         distance.correct_position(x, y).abs()

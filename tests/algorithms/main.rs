@@ -4,16 +4,21 @@
 mod affine;
 mod air;
 mod animated;
+mod attachment;
 mod bending;
 mod build_maps;
 mod bvh;
 mod closest;
 mod conforming_map;
+mod conjugate_gradient;
 mod curve;
 mod distance;
+mod elastic;
 mod generate;
+mod geodesic;
 mod independent_groups;
 mod keys;
+mod linear_system;
 mod measures;
 mod motion;
 mod noise;
@@ -26,12 +31,14 @@ mod rows;
 mod signed_distance;
 mod simulation_mesh;
 mod sparse_cholesky;
+mod strips;
 mod sums;
+mod threads;
 mod topology;
 mod triangulate;
 
-use kiln::math::Vec3;
 use kiln::math::motion::{Pose, rotation_from_degrees};
+use kiln::math::{Vec2, Vec3};
 use kiln::mesh::generate as rule;
 use kiln::mesh::simulation_mesh::SimulationMesh;
 use kiln::mesh::surface::{Corner, PolyMesh};
@@ -109,6 +116,30 @@ impl Mesh {
         Mesh::of(&rule::disc(radius, inner, rim))
     }
 
+    /// Equilateral triangles in rows, about `width` by `depth`, the edges `edge` long, in the xz-plane around the origin.
+    fn equilateral(width: f64, depth: f64, edge: f64) -> Mesh {
+        let (columns, rows) =
+            ((width / edge).round() as u32 + 1, (depth / (edge * 0.75_f64.sqrt())).round() as u32 + 1);
+        let mut positions = Vec::new();
+        let mut triangles = Vec::new();
+        for j in 0..rows {
+            for i in 0..columns {
+                let x = f64::from(i) + if j % 2 == 0 { 0.0 } else { 0.5 };
+                positions.push(Vec3::new(
+                    x * edge - 0.5 * width,
+                    0.0,
+                    f64::from(j) * edge * 0.75_f64.sqrt() - 0.5 * depth,
+                ));
+                if i + 1 < columns && j + 1 < rows {
+                    let [a, b, c, d] =
+                        [j * columns + i, j * columns + i + 1, (j + 1) * columns + i, (j + 1) * columns + i + 1];
+                    triangles.extend(if j % 2 == 0 { [[a, c, b], [b, c, d]] } else { [[a, c, d], [a, d, b]] });
+                }
+            }
+        }
+        Mesh::new(positions, triangles)
+    }
+
     /// The unit sphere: an icosahedron, halved `times` times.
     fn icosphere(times: u32) -> Mesh {
         let g = f64::midpoint(1.0, 5.0_f64.sqrt());
@@ -151,8 +182,52 @@ impl Mesh {
         self
     }
 
+    /// The same, but flat stays flat.
+    fn shaken_in_plane(mut self, by: f64, random: &mut Random) -> Mesh {
+        self.positions.iter_mut().for_each(|p| *p += random.vector().component_mul(&Vec3::new(by, 0.0, by)));
+        self
+    }
+
+    /// Bent to a cylinder of this radius about z, isometrically.
+    fn rolled(mut self, radius: f64) -> Mesh {
+        let roll = |p: &Vec3| {
+            let angle = p.x / radius;
+            Vec3::new(radius * angle.sin(), radius * (1.0 - angle.cos()) + p.y, p.z)
+        };
+        self.positions.iter_mut().for_each(|p| *p = roll(p));
+        self
+    }
+
     fn points(&self, triangle: usize) -> [Vec3; 3] {
         self.triangles[triangle].map(|v| self.positions[v as usize])
+    }
+
+    /// Every triangle laid into a plane of its own, lengths and corners' order kept.
+    fn flat(&self) -> Vec<[Vec2; 3]> {
+        let lay = |triangle: usize| {
+            let [a, b, c] = self.points(triangle);
+            let along = (b - a).normalize();
+            let x = (c - a).dot(&along);
+            [Vec2::zeros(), Vec2::new((b - a).norm(), 0.0), Vec2::new(x, (c - a - along * x).norm())]
+        };
+        (0..self.triangles.len()).map(lay).collect()
+    }
+
+    fn edge_lengths(&self) -> Vec<f64> {
+        self.topology.edges.iter().map(|ends| self.distance(ends[0], ends[1])).collect()
+    }
+
+    fn distance(&self, a: u32, b: u32) -> f64 {
+        (self.positions[a as usize] - self.positions[b as usize]).norm()
+    }
+
+    /// The triangles of each vertex.
+    fn vertex_triangles(&self) -> Vec<Vec<u32>> {
+        let mut found = vec![Vec::new(); self.positions.len()];
+        for (t, corners) in self.triangles.iter().enumerate() {
+            corners.iter().for_each(|&v| found[v as usize].push(t as u32));
+        }
+        found
     }
 
     fn area(&self) -> f64 {

@@ -4,6 +4,10 @@ use crate::support::World;
 use kiln::math::Vec3;
 
 fn scene(pins: &str) -> World {
+    scene_with(pins, "midpoint")
+}
+
+fn scene_with(pins: &str, model: &str) -> World {
     World::new(&format!(
         r#"
         [scene]
@@ -12,10 +16,29 @@ fn scene(pins: &str) -> World {
         frames = "0-24"
         [[cloth]]
         name = "sheet"
-        mesh = {{ sheet = {{ vertices = [9, 9], size = [0.8, 0.8] }} }}
+        mesh = {{ sheet = {{ vertices = [9, 9], size = [0.8, 0.8], quads = {quads} }} }}
+        model = "{model}"
         pins = [{pins}]
-        "#
+        "#,
+        quads = model == "grid"
     ))
+}
+
+#[test]
+fn on_vertices_a_pinned_vertex_is_a_led_particle() {
+    for model in ["grid", "stretch_only"] {
+        let world = scene_with("{ vertices = [0] }", model);
+        let cloth = &world.model.cloths[0];
+        let corner = cloth.mesh.positions[0];
+        assert_eq!(cloth.pins.particles.len(), 1);
+        assert_eq!(cloth.k.iter().filter(|k| **k == 0.0).count(), 1);
+        let mut lowest = f64::INFINITY;
+        world.simulate(|frame| {
+            assert_eq!(frame.vertices[0].positions[0], corner, "{model}: frame {}", frame.number);
+            lowest = lowest.min(frame.vertices[0].positions.iter().map(|p| p.y).fold(f64::INFINITY, f64::min));
+        });
+        assert!(lowest < -0.5, "{model}: it hangs down to {lowest}");
+    }
 }
 
 #[test]
@@ -48,7 +71,7 @@ fn pinned_edges_follow_a_key_framed_motion() {
             let error = (frame.vertices[0].positions[pin.vertex as usize] - pose.apply(pin.rest)).norm();
             assert!(error < 1e-6, "frame {}: vertex {} is {error} m off", frame.number, pin.vertex);
         }
-        assert!(frame.quality[0].max_stretch <= 0.01);
+        assert!(world.edge_stretch(&frame.vertices[0]).max <= 0.01);
     });
 }
 
@@ -68,7 +91,8 @@ fn keys_in_world_coordinates_do_not_move_the_start() {
         let keys = format!("{{ keys = [[0, {from}], [24, {to}]] }}");
         scene(&format!("{{ vertices = [0, 8], follow = {{ translate = {keys}, rotate = [0, 30, 0] }} }}"))
     };
-    let far = follow("[3, 1, -2]", "[3.5, 1, -2]").simulate(|frame| assert!(frame.quality[0].max_stretch <= 0.01));
+    let world = follow("[3, 1, -2]", "[3.5, 1, -2]");
+    let far = world.simulate(|frame| assert!(world.edge_stretch(&frame.vertices[0]).max <= 0.01));
     let near = follow("[0, 0, 0]", "[0.5, 0, 0]").simulate(|_| ());
     for (far, near) in far.cloths[0].x.iter().zip(&near.cloths[0].x) {
         assert!((far - near).norm() < 1e-3, "{far:?} {near:?}");
