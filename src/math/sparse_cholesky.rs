@@ -101,7 +101,7 @@ impl<T: ComplexField> SparseCholesky<T> {
     /// Replace right-hand sides, one column after the other, by the solutions.
     pub fn solve_columns(&mut self, right: &mut [T]) {
         let size = self.pattern.size();
-        let columns = MatMut::from_column_major_slice_mut(right, size, if size == 0 { 0 } else { right.len() / size });
+        let columns = MatMut::from_column_major_slice_mut(right, size, right.len().checked_div(size).unwrap_or(0));
         LltRef::<'_, usize, T>::new(&self.symbolic, &self.factor).solve_in_place_with_conj(
             Conj::No,
             columns,

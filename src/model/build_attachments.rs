@@ -12,6 +12,7 @@ const MOST_PATCHES: usize = 16;
 
 /// Attachments of all free particles. `lengths` are how long the edges may get, infinite for those that hold nothing; `across` as in
 /// `geodesic::distances`.
+#[allow(clippy::too_many_arguments, reason = "pins, mesh and masses decide together")]
 pub fn build(
     pins: &Pins,
     triangles: &[[u32; 3]],

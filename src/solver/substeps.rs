@@ -13,25 +13,27 @@
 use super::ClothReport;
 use crate::math::largest_norm;
 use crate::model::{ClothModel, Model, State};
-use crate::scene::{Scene, SolverChoice, Substeps};
+use crate::scene::{ClothKind, Scene, SolverChoice, Substeps};
 
 /// The c above.
 const STRETCH_FACTOR: f64 = 2.1;
 /// Part of an edge that the fastest vertex may pass in a step.
 const EDGE_PER_STEP: f64 = 0.5;
+/// Part of an edge that a wave of elastic stretch may pass in a step: implicit forces are stable beyond it, but lose their length.
+const EDGE_PER_WAVE: f64 = 0.25;
 /// Longest step, and longest time between two bending impulses [s]: wind, drag and friction see the speed at its start.
 pub const BEAT_SECONDS: f64 = 1.0 / 480.0;
 /// Part of the allowed stretch that the steps shall leave.
 const AIM: f64 = 0.5;
 /// Load number that the linear solvers shall have.
-const AIMED_LOAD: f64 = 0.15;
+const AIMED_LOAD: f64 = 0.05;
 /// Load number above which a frame is simulated again.
-pub const DANGEROUS_LOAD: f64 = 0.8;
+pub const DANGEROUS_LOAD: f64 = 0.3;
 /// How fast the factor may change from frame to frame, and its bounds.
 const FACTOR_CHANGE: [f64; 2] = [0.85, 1.5];
 const FACTOR_BOUNDS: [f64; 2] = [0.1, 100.0];
 /// Stretch that linear solvers are planned for when the load is not known yet.
-const LINEAR_PLAN: f64 = 0.05;
+const LINEAR_PLAN: f64 = 0.02;
 
 /// The number of steps for the frame that starts in this state.
 pub fn choose(scene: &Scene, model: &Model, state: &State, frame: f64) -> u32 {
@@ -50,6 +52,12 @@ pub fn choose(scene: &Scene, model: &Model, state: &State, frame: f64) -> u32 {
         let acceleration = gravity + 3.0 * mean_square / (n * edge);
         let left_behind = STRETCH_FACTOR * acceleration * n / edge;
         count = count.max(moving.step_factor * frame_seconds * (left_behind / (AIM * planned_stretch(cloth))).sqrt());
+        if let Some(warp) = cloth.fabric.warp {
+            let stiffest = warp.max(cloth.fabric.weft.unwrap_or(warp));
+            let wave_speed = (stiffest / cloth.fabric.density).sqrt();
+            let spacing = if cloth.kind == ClothKind::Midpoint { 0.5 * edge } else { edge };
+            count = count.max(frame_seconds * wave_speed / (EDGE_PER_WAVE * spacing));
+        }
         let fastest = largest_norm(&moving.v) + gravity * frame_seconds;
         count = count.max(frame_seconds * fastest / (EDGE_PER_STEP * edge));
     }

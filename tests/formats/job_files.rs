@@ -101,6 +101,7 @@ fn record(frame: i64) -> FrameRecord {
         collider_seconds: 0.0,
         substeps: 12,
         iterations: 99,
+        factorisations: 7,
         written: frame > 0,
         objects: vec![object],
     }

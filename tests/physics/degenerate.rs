@@ -87,7 +87,8 @@ fn check(name: &str, text: &str, pins: &str, must: &[&str]) {
             if broken.is_some() || !farthest.is_finite() || farthest > 10.0 {
                 failures.push(format!("{told}: broken in frame {broken:?}, farthest {farthest} m"));
             }
-            if used > 1.0 {
+            // Midpoints bake such meshes, but may miss their promise, and the frame is then marked as missed.
+            if used > 1.0 && model != "midpoint" {
                 failures.push(format!("{told}: {used} of the allowed stretch"));
             }
         }

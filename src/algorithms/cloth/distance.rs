@@ -87,7 +87,9 @@ impl Distance {
     /// Take the relative velocity along the pair away [4.3]; `d` is the pair's direction at rest length or close to it.
     #[inline(always)]
     pub fn correct_velocity(&self, d: Vec3, v_a: &mut Vec3, v_b: &mut Vec3) {
-        let correction = d * ((*v_b - *v_a).dot(&d) * self.inverse_rest_squared);
+        // A pair that is too long would be over-corrected by its rest length.
+        let inverse_squared = self.inverse_rest_squared.min(1.0 / d.norm_squared());
+        let correction = d * ((*v_b - *v_a).dot(&d) * inverse_squared);
         *v_a += correction * self.share_a;
         *v_b -= correction * self.share_b;
     }

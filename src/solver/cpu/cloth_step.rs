@@ -48,6 +48,10 @@ const LEAVE_EDGES: f64 = 0.25;
 const AIR_SECONDS: f64 = 5e-4;
 /// Largest part of an edge that an attachment moves a particle by in one step: pulls a torn model together without shooting it.
 const ATTACHMENT_EDGES: f64 = 0.3;
+/// Stretch of a constraint at the start of a frame from which on the cloth counts as torn apart.
+const TORN: f64 = 0.1;
+/// Part of its length by which torn cloth contracts in a second: whole again within a few frames, without the speed of a shot.
+const HEALING_RATE: f64 = 10.0;
 /// Part of the allowed stretch that the sweeps at a frame's end aim at.
 const POLISHED: f64 = 0.99;
 
@@ -65,6 +69,8 @@ pub struct ClothStep<'m> {
     solver: Solver,
     /// The distances, with what those that can go slack have of their own.
     distances: Vec<Distance>,
+    /// Lengths of the constraints at the start of the frame, if the cloth is torn apart; empty otherwise.
+    torn: Vec<f64>,
     /// Look-ahead positions.
     ahead: Vec<Vec3>,
     /// Air velocity at each triangle during the frame.
@@ -110,6 +116,7 @@ impl<'m> ClothStep<'m> {
                 SolverChoice::Iterative | SolverChoice::Auto => Solver::Iterative,
             },
             distances: cloth.distances.clone(),
+            torn: Vec::new(),
             ahead: cloth.rest.clone(),
             wind: vec![Vec3::zeros(); cloth.mesh.triangles.len()],
             air: vec![Vec3::zeros(); cloth.mesh.triangles.len()],
@@ -146,6 +153,14 @@ impl<'m> ClothStep<'m> {
         let longest = ((1.0 + 1e-9) * BEAT_SECONDS / h).floor().clamp(1.0, f64::from(drive.substeps)) as u32;
         self.beat_interval = (1..=longest).rev().find(|&n| drive.substeps.is_multiple_of(n)).unwrap_or(1);
         self.bending.begin_frame(cloth, h, self.beat_interval);
+        let was_torn = !self.torn.is_empty();
+        self.torn.clear();
+        if stretches(cloth, &moving.x).any(|stretch| stretch > TORN) {
+            let length = |&[a, b]: &[u32; 2]| (moving.x[b as usize] - moving.x[a as usize]).norm();
+            self.torn.extend(cloth.pairs.pairs().iter().map(length));
+        } else if was_torn {
+            self.distances.clone_from(&cloth.distances);
+        }
         if cloth.compression > 0.0 {
             for (distance, &[a, b]) in self.distances.iter_mut().zip(cloth.pairs.pairs()) {
                 distance.resist(cloth.compression, cloth.k[a as usize] + cloth.k[b as usize], h);
@@ -184,6 +199,7 @@ impl<'m> ClothStep<'m> {
             self.ahead[led.particle as usize] = (a + b) * 0.5;
         }
         self.draw_to_pins(moving, h);
+        self.heal(h * f64::from(step + 1));
         self.stretch_elastically(h);
         if !self.hard_constraints(moving, h, gravity).is_finite() {
             self.report.broken_at = Some(fastest_vertex(cloth, moving));
@@ -219,6 +235,14 @@ impl<'m> ClothStep<'m> {
         });
     }
 
+    /// What is torn apart comes together at a bounded rate: its constraints are as long as they were, less what has healed since.
+    fn heal(&mut self, seconds: f64) {
+        for ((distance, &torn), &length) in self.distances.iter_mut().zip(&self.torn).zip(&self.cloth.lengths) {
+            let now = (torn * (1.0 - HEALING_RATE * seconds)).max(length);
+            distance.inverse_rest_squared = 1.0 / (now * now);
+        }
+    }
+
     /// Forces in the plane of the cloth below its limit, and the shear springs of threads.
     fn stretch_elastically(&mut self, h: f64) {
         let (cloth, ahead) = (self.cloth, &mut self.ahead);
@@ -249,7 +273,9 @@ impl<'m> ClothStep<'m> {
 
     /// Everything that must hold at the end of the step; returns the largest `|(l/l0)² - 1|` met.
     fn hard_constraints(&mut self, moving: &ClothState, h: f64, gravity: Vec3) -> f64 {
-        if let Solver::Linear(linear) = &mut self.solver {
+        if let Solver::Linear(linear) = &mut self.solver
+            && self.torn.is_empty()
+        {
             let solved = linear.positions(self.cloth, &moving.x, &mut self.ahead, &self.pin_targets, h, gravity.norm());
             self.report.load = larger(self.report.load, solved.load);
             self.report.linear = linear.counts;
@@ -289,7 +315,9 @@ impl<'m> ClothStep<'m> {
         let cloth = self.cloth;
         self.attach();
         let worst = match &self.solver {
-            Solver::Strips(strips) if !is_polish => strip_sweep::positions(cloth, strips, &mut self.ahead),
+            Solver::Strips(strips) if !is_polish && self.torn.is_empty() => {
+                strip_sweep::positions(cloth, strips, &mut self.ahead)
+            }
             _ => {
                 let distances = if is_polish { &cloth.distances } else { &self.distances };
                 sweep(&cloth.pairs, &mut self.ahead, |row, _, a, b| {
@@ -314,6 +342,9 @@ impl<'m> ClothStep<'m> {
 
     /// No particle is farther from a pin than the cloth between them allows.
     fn attach(&mut self) {
+        if !self.torn.is_empty() {
+            return;
+        }
         let most = ATTACHMENT_EDGES * self.cloth.mean_edge;
         for attachment in &self.cloth.attachments {
             let pin = self.pin_targets[attachment.pin as usize][1];
@@ -334,7 +365,9 @@ impl<'m> ClothStep<'m> {
         std::mem::swap(&mut moving.x, &mut self.ahead);
         self.report.strain = self.used();
         let mut used = self.report.strain;
-        for _ in 0..POLISH_SWEEPS {
+        // Torn cloth is not put together at once.
+        let sweeps = if self.torn.is_empty() { POLISH_SWEEPS } else { 0 };
+        for _ in 0..sweeps {
             if used <= POLISHED || !used.is_finite() {
                 break;
             }
@@ -393,11 +426,11 @@ impl<'m> ClothStep<'m> {
         let cloth = self.cloth;
         let ClothState { x, v, .. } = moving;
         match &mut self.solver {
-            Solver::Linear(linear) => linear.velocities(cloth, x, v, &self.pin_targets, h),
+            Solver::Linear(linear) if self.torn.is_empty() => linear.velocities(cloth, x, v, &self.pin_targets, h),
             // What can go slack has no velocity of its own to keep.
             _ if !cloth.is_bilateral() => {}
-            Solver::Strips(strips) => strip_sweep::velocities(cloth, strips, x, v),
-            Solver::Iterative => {
+            Solver::Strips(strips) if self.torn.is_empty() => strip_sweep::velocities(cloth, strips, x, v),
+            _ => {
                 sweep(&cloth.pairs, v, |row, [a, b], v_a, v_b| {
                     cloth.distances[row].correct_velocity(x[b as usize] - x[a as usize], v_a, v_b);
                     0.0

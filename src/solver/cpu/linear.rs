@@ -14,7 +14,7 @@
 
 use super::independent::larger;
 use crate::algorithms::systems::conjugate_gradient::{self, Scratch};
-use crate::algorithms::systems::linear_system::{LinearSystem, SLIGHT, STRONG};
+use crate::algorithms::systems::linear_system::LinearSystem;
 use crate::math::Vec3;
 use crate::math::rows::Rows;
 use crate::math::sparse_cholesky::{Layout, SparseCholesky};
@@ -39,7 +39,7 @@ const TAUT: f64 = 1.0 - 1e-3;
 
 /// How the system is solved.
 enum Method {
-    Direct { factor: SparseCholesky, values: Vec<f64>, is_fresh: bool },
+    Direct { factor: Box<SparseCholesky>, values: Vec<f64>, is_fresh: bool },
     Pcg { factor: Option<Box<SparseCholesky<f32>>>, values: Vec<f32>, right: Vec<f32>, age: u32, scratch: Box<Scratch> },
 }
 
@@ -91,15 +91,11 @@ impl LinearSolver {
                 rows.extend(std::iter::repeat_n(cloth.map.row(pin.vertex as usize).to_vec(), 3));
             }
         }
-        let system = LinearSystem::build(
-            rows.into_iter().collect::<Rows<_>>(),
-            &cloth.k,
-            if cloth.is_bilateral() { SLIGHT } else { STRONG },
-        );
+        let system = LinearSystem::build(rows.into_iter().collect::<Rows<_>>(), &cloth.k);
         let count = system.row_count();
         let entries = system.pattern().rows.len();
         let method = if is_direct {
-            let factor = SparseCholesky::analyse(system.pattern().clone(), Layout::Blocks, 1)?;
+            let factor = Box::new(SparseCholesky::analyse(system.pattern().clone(), Layout::Blocks, 1)?);
             Method::Direct { factor, values: vec![0.0; entries], is_fresh: false }
         } else {
             let factor = (count <= MOST_FACTORISED_ROWS)
@@ -300,7 +296,7 @@ impl LinearSolver {
                 let iterations = conjugate_gradient::solve(
                     right,
                     multipliers,
-                    (enough / size.max(f64::MIN_POSITIVE)).min(0.1),
+                    (enough / size.max(f64::MIN_POSITIVE)).min(0.01),
                     MOST_ITERATIONS,
                     scratch,
                     |x, out| system.multiply(directions, x, by_particle, out),

@@ -8,7 +8,11 @@ use crate::math::Vec3;
 use crate::model::ClothModel;
 
 /// Added to the diagonal, relative to it: a path that is folded back on itself has rows that depend on each other.
-const REGULARISATION: f64 = 1e-9;
+const REGULARISATION: f64 = 1e-6;
+/// The same where links come and go, which makes folds of all sizes.
+const SLACK_REGULARISATION: f64 = 1e-2;
+/// Most times that links which would have to push are let go.
+const RELEASES: u32 = 4;
 /// Largest part of a length that one correction removes, as for single constraints.
 const LARGEST_CORRECTION: f64 = 0.3;
 
@@ -55,27 +59,42 @@ fn solve(
 ) {
     let PathScratch { values, directions, diagonal, beside, right } = scratch;
     directions.clear();
-    diagonal.clear();
-    beside.clear();
-    right.clear();
+    let mut errors: Vec<f64> = Vec::with_capacity(links.len());
     for (i, link) in links.iter().enumerate() {
-        let [before, after] = link.ends.map(|p| cloth.k[p as usize]);
         let (n, error) = row(i, link.row as usize).unwrap_or((Vec3::zeros(), 0.0));
-        if let Some(last) = directions.last() {
-            beside.push(-before * n.dot(last));
-        }
-        let is_held = n == Vec3::zeros() || before + after <= 0.0;
-        diagonal.push(if is_held { 1.0 } else { (before + after) * (1.0 + REGULARISATION) });
-        right.push(if is_held { 0.0 } else { error });
         directions.push(n);
+        errors.push(error);
     }
-    if !solve_tridiagonal(diagonal, beside, right) {
-        return;
+    let regularised = 1.0 + if cloth.is_bilateral() { REGULARISATION } else { SLACK_REGULARISATION };
+    // A thread pulls and does not push: what would have to is let go, and the rest is solved again.
+    for _ in 0..RELEASES {
+        diagonal.clear();
+        beside.clear();
+        right.clear();
+        for (i, link) in links.iter().enumerate() {
+            let [before, after] = link.ends.map(|p| cloth.k[p as usize]);
+            if i > 0 {
+                beside.push(-before * directions[i].dot(&directions[i - 1]));
+            }
+            let is_held = directions[i] == Vec3::zeros() || before + after <= 0.0;
+            diagonal.push(if is_held { 1.0 } else { (before + after) * regularised });
+            right.push(if is_held { 0.0 } else { errors[i] });
+        }
+        if !solve_tridiagonal(diagonal, beside, right) {
+            return;
+        }
+        let mut is_released = false;
+        for (i, link) in links.iter().enumerate() {
+            if right[i] < 0.0 && cloth.distances[link.row as usize].can_go_slack() {
+                (directions[i], right[i], is_released) = (Vec3::zeros(), 0.0, true);
+            }
+        }
+        if !is_released {
+            break;
+        }
     }
     for (i, link) in links.iter().enumerate() {
-        // A thread pulls and does not push.
-        let multiplier = if cloth.distances[link.row as usize].can_go_slack() { right[i].max(0.0) } else { right[i] };
-        let impulse = directions[i] * multiplier;
+        let impulse = directions[i] * right[i];
         let [before, after] = link.ends.map(|p| cloth.k[p as usize]);
         values[i] += impulse * before;
         values[i + 1] -= impulse * after;

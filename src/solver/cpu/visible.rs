@@ -41,7 +41,9 @@ impl VisibleRows {
             row
         };
         let rows: Rows<(u32, f64)> = cloth.visible_edges.iter().map(row).collect();
-        let longest = |(rest, limit): (&f64, &f64)| 1.0 / (rest * (1.0 + AIM * limit)).powi(2);
+        // The limit of an elastic fabric is in its constraints.
+        let aim = if cloth.elastic.is_empty() { AIM } else { 1.0 };
+        let longest = |(rest, limit): (&f64, &f64)| 1.0 / (rest * (1.0 + aim * limit)).powi(2);
         VisibleRows {
             inverse_mass: rows.iter().map(|row| row.iter().map(|&(p, c)| c * c * cloth.k[p as usize]).sum()).collect(),
             inverse_squared: cloth.visible_rest.iter().zip(&cloth.visible_limits).map(longest).collect(),
