@@ -77,11 +77,12 @@ fn bake(arguments: &BakeArgs, progress: &mut dyn Progress) -> Result<Baked, Fail
     log_scene(&scene, &folder);
     for cloth in &model.cloths {
         log(&format!(
-            "cloth \"{}\": {} vertices, {} particles, {} constraints",
+            "cloth \"{}\": {} vertices, {} particles, {} constraints; {}",
             cloth.name,
             cloth.surface.positions.len(),
             cloth.rest.len(),
-            cloth.distances.len()
+            cloth.distances.len(),
+            cloth.method()
         ));
     }
     if let Substeps::Auto { .. } = scene.substeps {

@@ -31,13 +31,14 @@ pub fn run(arguments: &CheckArgs) -> Result<(), Failure> {
     let mut text = format!("{} can be baked\n", arguments.scene.display());
     for cloth in &model.cloths {
         text += &format!(
-            "cloth \"{}\": {}, {}, {} particles, {} constraints, {} held\n",
+            "cloth \"{}\": {}, {}, {} particles, {} constraints, {} held; {}\n",
             cloth.name,
             counted(cloth.surface.positions.len(), "vertex", "vertices"),
             counted(cloth.surface.face_count(), "face", "faces"),
             cloth.rest.len(),
             cloth.distances.len(),
-            counted(cloth.pins.vertices.len(), "vertex", "vertices")
+            counted(cloth.pins.vertices.len(), "vertex", "vertices"),
+            cloth.method()
         );
     }
     for (cloth, render) in model.cloths.iter().zip(&model.render_meshes) {

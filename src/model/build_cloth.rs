@@ -89,6 +89,8 @@ pub struct ClothModel {
     pub visible_rest: Vec<f64>,
     /// Their allowed stretch.
     pub visible_limits: Vec<f64>,
+    /// Whether each vertex is held exactly by a pin.
+    pub is_led: Vec<bool>,
     /// Points inside large triangles that touch colliders too.
     pub samples: Samples,
     /// Mean length of the triangles' edges [m].
@@ -226,6 +228,7 @@ impl ClothModel {
             visible_edges: visible.iter().map(visible_edge).collect(),
             fabric: cloth.fabric.clone(),
             reach,
+            is_led: is_led(&pins, mesh.positions.len()),
             surface,
             mesh,
             topology,
@@ -252,6 +255,11 @@ impl ClothModel {
             mean_edge,
             inputs: maps.inputs,
         })
+    }
+
+    /// Model and solver, and why that solver, for people.
+    pub fn method(&self) -> String {
+        format!("{}, {} ({})", self.kind.name(), self.solver.name(), self.solver_reason)
     }
 
     /// Whether its constraints hold both ways, so that none can go slack.
@@ -370,6 +378,12 @@ fn samples(
     }
     let inverse_mass = |row: &Vec<(u32, f64)>| row.iter().map(|&(p, weight)| weight * weight * k[p as usize]).sum();
     Samples { k: rows.iter().map(inverse_mass).collect(), rows: rows.into_iter().collect() }
+}
+
+fn is_led(pins: &Pins, vertex_count: usize) -> Vec<bool> {
+    let mut is_led = vec![false; vertex_count];
+    pins.vertices.iter().for_each(|pin| is_led[pin.vertex as usize] = true);
+    is_led
 }
 
 /// The longest way of all pieces. A piece without held vertices lies on something sooner or later and hangs down from there with a part

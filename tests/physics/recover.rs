@@ -142,7 +142,7 @@ fn loaded(fabric: &str, model: &str, gravity: f64) -> ([f64; 3], f64, f64) {
 #[test]
 fn elastic_strips_recover_their_length_and_never_pass_their_limit() {
     let mut failures = Vec::new();
-    for (fabric, gravities) in [("jersey", [60.0, 2000.0]), ("rubber", [60.0, 3000.0])] {
+    for (fabric, gravities) in [("jersey", [60.0, 2000.0]), ("rubber", [200.0, 3000.0])] {
         for model in MODELS.into_iter().take(if full() { 3 } else { 2 }) {
             for gravity in gravities {
                 let ([before, under, after], peak, limit) = loaded(fabric, model, gravity);

@@ -494,6 +494,9 @@ fn fastest_vertex(cloth: &ClothModel, moving: &ClothState) -> u32 {
 fn used_stretch(cloth: &ClothModel, vertices: &[Vec3]) -> f64 {
     let rows = cloth.visible_edges.iter().zip(&cloth.visible_rest).zip(&cloth.visible_limits);
     let used = |((&[a, b], rest), limit): ((&[u32; 2], &f64), &f64)| {
+        if [a, b].iter().all(|&v| cloth.is_led[v as usize]) {
+            return 0.0; // as long as its pins make it
+        }
         ((vertices[b as usize] - vertices[a as usize]).norm() / rest - 1.0) / limit
     };
     rows.map(used).fold(0.0, larger)
