@@ -8,6 +8,12 @@
 //! | 4.3.5 | midpoint model of a triangle mesh | `cloth/nonconforming` | `tests/algorithms/nonconforming` |
 //! | 4.3.5 | vertices from midpoints, weighted return | `cloth/conforming_map` | `tests/algorithms/conforming_map` |
 //! | 4.3.5 | isometric bending | `cloth/bending` | `tests/algorithms/bending` |
+//! | 4.3.1 | threads of a quad mesh | `cloth/threads` | `tests/algorithms/threads` |
+//! | 4.3.3 | all constraints as one linear system | `systems/linear_system` | `tests/algorithms/linear_system` |
+//! | 4.3.4 | acyclic strips in linear time | `cloth/strips` | `tests/algorithms/strips` |
+//! | 5.3.1.2 | conjugate gradients | `systems/conjugate_gradient` | `tests/algorithms/conjugate_gradient` |
+//! | - | attachments: no farther from a pin than the cloth is long | `cloth/attachment` | `tests/algorithms/attachment` |
+//! | - | elasticity in the plane | `cloth/elastic` | `tests/algorithms/elastic` |
 //! | - | wind and drag | `cloth/air` | `tests/algorithms/air` |
 //! | 3.4, 4.3.6 | resting contact with friction | `contact/resting` | `tests/algorithms/resting` |
 //! | - | distance to colliders | `contact/signed_distance` | `tests/algorithms/signed_distance` |

@@ -97,12 +97,10 @@ fn an_elastic_pendulum_sheet_gains_no_energy() {
 
 #[test]
 fn a_large_pendulum_sheet_gains_no_energy() {
-    if !full() {
-        return;
-    }
+    let (vertices, frames) = if full() { (41, 600) } else { (24, 30) };
     let failures: Vec<String> = MODELS
         .iter()
-        .filter_map(|model| gains_nothing(41, 600, model, "iterative", "max_stretch = 0.01").err())
+        .filter_map(|model| gains_nothing(vertices, frames, model, "iterative", "max_stretch = 0.01").err())
         .collect();
     assert!(failures.is_empty(), "energy was gained:\n{}", failures.join("\n"));
 }

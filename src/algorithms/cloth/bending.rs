@@ -25,7 +25,7 @@ const POWER_MARGIN: f64 = 1.2;
 
 /// The c above: found by bending sheets to cylinders (see the test), right for roundish triangles.
 const MIDPOINT_FACTOR: f64 = 1.5;
-/// The same on vertices: 0.98 to 1.1 times the continuous energy on equilateral triangles and discs, 1 to 1.5 by direction on
+/// The same on vertices: 0.98 to 1.16 times the continuous energy on equilateral triangles and discs, 1 to 1.5 by direction on
 /// squares with diagonals.
 const VERTEX_FACTOR: f64 = 1.0;
 
