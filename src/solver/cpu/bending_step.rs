@@ -35,10 +35,11 @@ impl BendingStep {
         let beat = h * f64::from(interval);
         self.damping = cloth.fabric.damping;
         let frequency_squared = cloth.bend_frequency_squared;
-        // Damping has a limit of stability too.
-        let is_explicit = beat * beat * frequency_squared <= EXPLICIT_BENDING * EXPLICIT_BENDING
-            && beat * self.damping * frequency_squared <= EXPLICIT_BENDING;
-        self.is_implicit = !is_explicit;
+        self.is_implicit = beat * beat * frequency_squared > EXPLICIT_BENDING * EXPLICIT_BENDING;
+        if !self.is_implicit {
+            // Damping has a limit of stability too. The fastest waves get all that it allows, slower ones less than asked for.
+            self.damping = self.damping.min(EXPLICIT_BENDING / (beat * frequency_squared));
+        }
         // The same beat up to the rounding of a division.
         let is_known = |known: f64| (known - beat).abs() <= 1e-9 * beat;
         if self.is_implicit && !self.implicit.as_ref().is_some_and(|(known, _)| is_known(*known)) {
