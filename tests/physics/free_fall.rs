@@ -67,7 +67,7 @@ fn inner_forces_do_not_change_the_momentum() {
         let expected = before + Vec3::new(0.0, -9.81, 0.0) * mass * (frame.number as f64 / 24.0);
         let found = momentum(&world.model.cloths[0], &frame.state.cloths[0]);
         let error = (found - expected).norm() / expected.norm();
-        // The sheet moves within itself a hundred times as fast as it falls in the first frame: rounding.
+        // The sheet moves within itself a hundred times as fast as it falls in the first frame; found 1.7e-10.
         assert!(error < 1e-9, "frame {}: momentum off by {error:e}", frame.number);
     });
 }
