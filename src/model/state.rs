@@ -2,6 +2,7 @@
 
 use super::ClothModel;
 use crate::math::Vec3;
+use crate::scene::ClothKind;
 
 /// Positions and velocities of one cloth's particles, and what its last frames have taught.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,14 +11,33 @@ pub struct ClothState {
     pub x: Vec<Vec3>,
     /// [m/s]
     pub v: Vec<Vec3>,
-    /// Factor on the rule's number of steps: see `solver::substeps`.
-    pub step_factor: f64,
+    /// Vertices as they are written, where particles are midpoints; empty where the vertices are particles [m].
+    pub seen: Vec<Vec3>,
+    /// What the last frames have taught about the number of steps.
+    pub pace: Pace,
+}
+
+/// How many steps a cloth needs, learnt from frame to frame: see `solver::substeps`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pace {
+    /// On the rule's number of steps.
+    pub factor: f64,
+    /// By how much that was changed before the last frame.
+    pub change: f64,
+    /// Part of the allowed stretch that the steps of the last frame left behind.
+    pub strain: f64,
 }
 
 impl ClothState {
     /// At the mesh's own place, not moving.
     pub fn at_rest(cloth: &ClothModel) -> Self {
-        ClothState { x: cloth.rest.clone(), v: vec![Vec3::zeros(); cloth.rest.len()], step_factor: 1.0 }
+        let seen = if cloth.kind == ClothKind::Midpoint { cloth.mesh.positions.clone() } else { Vec::new() };
+        ClothState { x: cloth.rest.clone(), v: vec![Vec3::zeros(); cloth.rest.len()], seen, pace: Pace { factor: 1.0, change: 1.0, strain: 0.0 } }
+    }
+
+    /// The vertices as they are written.
+    pub fn vertices(&self) -> &[Vec3] {
+        if self.seen.is_empty() { &self.x } else { &self.seen }
     }
 }
 

@@ -134,7 +134,7 @@ pub fn advance_frame(
             // What more steps did not mend must not make the next frames dear.
             if missed <= 0.0 {
                 for (moving, report) in state.cloths.iter_mut().zip(&report.cloths) {
-                    moving.step_factor = substeps::learn(moving.step_factor, 1 << attempt, report);
+                    moving.pace = substeps::learn(moving.pace, 1 << attempt, report);
                 }
             }
             return report;

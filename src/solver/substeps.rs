@@ -11,8 +11,9 @@
 //! number (`cpu::linear`), because beyond it energy grows while the tolerance is met.
 
 use super::ClothReport;
+use super::cpu::independent::larger;
 use crate::math::largest_norm;
-use crate::model::{ClothModel, Model, State};
+use crate::model::{ClothModel, Model, Pace, State};
 use crate::scene::{ClothKind, Scene, SolverChoice, Substeps};
 
 /// The c above.
@@ -51,7 +52,7 @@ pub fn choose(scene: &Scene, model: &Model, state: &State, frame: f64) -> u32 {
         let mean_square = squares.sum::<f64>() / moving.v.len() as f64 + (gravity * frame_seconds).powi(2);
         let acceleration = gravity + 3.0 * mean_square / (n * edge);
         let left_behind = STRETCH_FACTOR * acceleration * n / edge;
-        count = count.max(moving.step_factor * frame_seconds * (left_behind / (AIM * planned_stretch(cloth))).sqrt());
+        count = count.max(moving.pace.factor * frame_seconds * (left_behind / (AIM * planned_stretch(cloth))).sqrt());
         if let Some(warp) = cloth.fabric.warp {
             let stiffest = warp.max(cloth.fabric.weft.unwrap_or(warp));
             let wave_speed = (stiffest / cloth.fabric.density).sqrt();
@@ -73,10 +74,20 @@ fn planned_stretch(cloth: &ClothModel) -> f64 {
     }
 }
 
-/// The factor after a frame that took `more` times the steps of the rule.
-pub fn learn(factor: f64, more: u32, report: &ClothReport) -> f64 {
-    let wish = (report.strain / AIM).max(report.load / AIMED_LOAD).sqrt();
+/// The pace after a frame that took `more` times the steps of the rule. What the steps leave behind goes with their square; where it has not
+/// even followed the last change of their number, something else stretches the cloth (a body in a tight waist), and steps beyond the rule's
+/// are thrown away.
+pub fn learn(pace: Pace, more: u32, report: &ClothReport) -> Pace {
     let [slowest, fastest] = FACTOR_CHANGE;
+    let more = f64::from(more);
+    let by_strain = (report.strain / AIM).sqrt();
+    let last_change = pace.change * more;
+    let is_in_vain = by_strain > 1.0
+        && last_change != 1.0
+        && (report.strain * last_change > pace.strain) == (last_change > 1.0);
+    let towards_rule = (1.0 / (pace.factor * more)).min(1.0);
+    let wish = larger(if is_in_vain { towards_rule } else { by_strain }, (report.load / AIMED_LOAD).sqrt());
     let change = if wish.is_finite() { wish.clamp(slowest, fastest) } else { fastest };
-    (factor * f64::from(more) * change).clamp(FACTOR_BOUNDS[0], FACTOR_BOUNDS[1])
+    let factor = (pace.factor * more * change).clamp(FACTOR_BOUNDS[0], FACTOR_BOUNDS[1]);
+    Pace { factor, change, strain: report.strain }
 }

@@ -47,12 +47,19 @@ impl Resting {
     /// The displacement that a point at look-ahead position `y` still needs [m].
     #[inline]
     pub fn correct_position(&mut self, y: Vec3) -> Vec3 {
+        let push = self.push_out(y);
+        let slip = y - self.carried_to;
+        push + self.hold(slip - self.normal * slip.dot(&self.normal))
+    }
+
+    /// The same without friction, which is the first to give way where the cloth could not keep its length otherwise.
+    #[inline]
+    pub fn push_out(&mut self, y: Vec3) -> Vec3 {
         let gap = self.gap + (y - self.seen_at).dot(&self.normal) - self.allowed;
         let pressed = (self.pressed - gap).max(0.0);
         let push = pressed - self.pressed;
         self.pressed = pressed;
-        let slip = y - self.carried_to;
-        self.normal * push + self.hold(slip - self.normal * slip.dot(&self.normal))
+        self.normal * push
     }
 
     /// The velocity change that a point with velocity `v` against the surface still needs [m/s]; only where the position pass

@@ -20,10 +20,10 @@
 use rayon::prelude::*;
 
 use super::bending_step::BendingStep;
-use super::contacts::{Contacts, Point};
+use super::contacts::{Contact, Contacts, Point};
 use super::independent::{larger, sweep};
 use super::linear::LinearSolver;
-use super::visible::VisibleRows;
+use super::visible::{VisibleLimits, VisibleRows};
 use super::{StepWorld, for_each, strip_sweep};
 use crate::algorithms::cloth::air;
 use crate::algorithms::cloth::conforming_map::WeightedReturn;
@@ -41,7 +41,7 @@ use crate::solver::wind::Weather;
 use crate::solver::{ClothReport, Drive, Quality};
 
 /// Most sweeps at a frame's end, in case the number of steps was too small for the tolerance.
-const POLISH_SWEEPS: u32 = 300;
+const POLISH_SWEEPS: u32 = 600;
 /// Depth in edge lengths up to which a vertex is moved out of a collider in one go.
 const LEAVE_EDGES: f64 = 0.25;
 /// Longest time between two air impulses [s]: the fastest cloth turns little in it.
@@ -93,10 +93,8 @@ pub struct ClothStep<'m> {
     pin_return: Option<WeightedReturn>,
     /// Moves all softly pinned vertices at once.
     soft_return: Option<WeightedReturn>,
-    /// Puts vertices outside of colliders; made when that is needed for the first time.
-    collider_return: Option<WeightedReturn>,
-    /// Simulation vertices, while they are looked at.
-    vertices: Vec<Vec3>,
+    /// How long the edges of the written mesh may be.
+    limits: VisibleLimits,
     report: ClothReport,
 }
 
@@ -129,8 +127,7 @@ impl<'m> ClothStep<'m> {
             visible: on_midpoints.then(|| VisibleRows::build(cloth)),
             pin_return: weighted_return(cloth, pins.iter()),
             soft_return: weighted_return(cloth, cloth.pins.soft.iter().map(|soft| &soft.pin)),
-            collider_return: None,
-            vertices: Vec::new(),
+            limits: VisibleLimits::build(cloth, POLISHED),
             report: ClothReport::default(),
         }
     }
@@ -280,9 +277,9 @@ impl<'m> ClothStep<'m> {
             self.report.load = larger(self.report.load, solved.load);
             self.report.linear = linear.counts;
             // What was slack until now, contacts and visible edges are taken care of one by one.
-            return solved.worst.max(self.position_sweep(false));
+            return solved.worst.max(self.position_sweep());
         }
-        self.position_sweep(false)
+        self.position_sweep()
     }
 
     fn blow(&mut self, moving: &mut ClothState, world: &StepWorld, step: u32) {
@@ -309,17 +306,16 @@ impl<'m> ClothStep<'m> {
         });
     }
 
-    /// Attachments, distances, visible edges, pins and contacts once; returns the largest `|(l/l0)² - 1|` met. What resists compression does
-    /// so once a step, not in the sweeps that polish a frame.
-    fn position_sweep(&mut self, is_polish: bool) -> f64 {
+    /// Attachments, distances, visible edges, pins and contacts once; returns the largest `|(l/l0)² - 1|` met.
+    fn position_sweep(&mut self) -> f64 {
         let cloth = self.cloth;
         self.attach();
         let worst = match &self.solver {
-            Solver::Strips(strips) if !is_polish && self.torn.is_empty() => {
+            Solver::Strips(strips) if self.torn.is_empty() => {
                 strip_sweep::positions(cloth, strips, &mut self.ahead)
             }
             _ => {
-                let distances = if is_polish { &cloth.distances } else { &self.distances };
+                let distances = &self.distances;
                 sweep(&cloth.pairs, &mut self.ahead, |row, _, a, b| {
                     distances[row].error(distances[row].correct_position(a, b)).abs()
                 })
@@ -360,10 +356,16 @@ impl<'m> ClothStep<'m> {
         }
     }
 
-    /// What is written is within tolerance and outside of colliders; the velocities do not hear of it.
+    /// What is written is within its limits and outside of colliders; the velocities do not hear of it. Friction gives way here.
     fn polish(&mut self, moving: &mut ClothState, world: &mut StepWorld) {
-        std::mem::swap(&mut moving.x, &mut self.ahead);
-        self.report.strain = self.used();
+        let cloth = self.cloth;
+        let on_midpoints = cloth.kind == ClothKind::Midpoint;
+        let mut seen = std::mem::take(if on_midpoints { &mut moving.seen } else { &mut moving.x });
+        if on_midpoints {
+            seen.resize(cloth.map.vertex_count(), Vec3::zeros());
+            for_each(&mut seen, |v, vertex| *vertex = cloth.map.vertex(v, &moving.x));
+        }
+        self.report.strain = used_stretch(cloth, &seen);
         let mut used = self.report.strain;
         // Torn cloth is not put together at once.
         let sweeps = if self.torn.is_empty() { POLISH_SWEEPS } else { 0 };
@@ -371,53 +373,41 @@ impl<'m> ClothStep<'m> {
             if used <= POLISHED || !used.is_finite() {
                 break;
             }
-            self.position_sweep(true);
-            used = self.used();
+            self.limits.sweep(&mut seen);
+            let is_free = |contact: &&mut Contact| !contact.is_of(&cloth.is_led);
+            for contact in self.contacts.active.iter_mut().filter(is_free) {
+                contact.push_out(cloth, &mut seen);
+            }
+            self.report.iterations += 1;
+            used = used_stretch(cloth, &seen);
         }
-        self.leave_colliders(world);
-        self.put_pins(); // contacts may have moved them by some micrometres
-        self.report.used = self.used();
-        std::mem::swap(&mut moving.x, &mut self.ahead);
+        self.leave_colliders(world, &mut seen);
+        for (pin, target) in cloth.pins.vertices.iter().zip(&self.pin_targets) {
+            seen[pin.vertex as usize] = target[1];
+        }
+        self.report.used = used_stretch(cloth, &seen);
+        *(if on_midpoints { &mut moving.seen } else { &mut moving.x }) = seen;
     }
 
-    /// Largest part of its allowed stretch that a visible edge has at the look-ahead positions.
-    fn used(&mut self) -> f64 {
-        let (cloth, ahead) = (self.cloth, &self.ahead);
-        self.vertices.resize(cloth.map.vertex_count(), Vec3::zeros());
-        for_each(&mut self.vertices, |v, vertex| *vertex = cloth.map.vertex(v, ahead));
-        used_stretch(cloth, &self.vertices)
-    }
-
-    /// What the sweeps left a little below a surface is moved out exactly; what is deep inside is on its way out.
-    fn leave_colliders(&mut self, world: &mut StepWorld) {
+    /// Vertices that are a little below a surface are moved out exactly; what is deep inside is on its way out.
+    fn leave_colliders(&mut self, world: &mut StepWorld, seen: &mut [Vec3]) {
         let cloth = self.cloth;
-        let mut displacements = Vec::new();
         world.colliders.iter_mut().for_each(|collider| collider.place(1));
         for contact in &self.contacts.active {
             let Point::Vertex(v) = contact.point else {
                 continue;
             };
-            let y = contact.point.value(cloth, &self.ahead);
+            let y = &mut seen[v as usize];
+            let mut out = Vec3::zeros();
             for collider in world.colliders.iter() {
-                if let Some(nearest) = collider.nearest(y, 0.0)
+                if let Some(nearest) = collider.nearest(*y, 0.0)
                     && (-LEAVE_EDGES * cloth.mean_edge..0.0).contains(&nearest.distance)
+                    && -nearest.distance > out.norm()
                 {
-                    displacements.resize(cloth.map.vertex_count(), Vec3::zeros());
-                    let out = &mut displacements[v as usize];
-                    if -nearest.distance > out.norm() {
-                        *out = nearest.normal * -nearest.distance;
-                    }
+                    out = nearest.normal * -nearest.distance;
                 }
             }
-        }
-        if !displacements.is_empty() {
-            if self.collider_return.is_none() {
-                let all = (0..cloth.map.vertex_count() as u32).collect();
-                self.collider_return = WeightedReturn::build(&cloth.map, &cloth.k, all);
-            }
-            if let Some(all) = &mut self.collider_return {
-                all.apply(&cloth.map, &cloth.k, &mut self.ahead, |v, _| displacements[v]);
-            }
+            *y += out;
         }
     }
 

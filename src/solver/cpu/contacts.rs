@@ -313,6 +313,28 @@ fn look_at(
 }
 
 impl Contact {
+    /// Whether it is a vertex out of some.
+    pub fn is_of(&self, vertices: &[bool]) -> bool {
+        matches!(self.point, Point::Vertex(v) if vertices[v as usize])
+    }
+
+    /// Move what is written out of the surface, without friction. Of midpoints the vertices are written, and nothing between them.
+    pub fn push_out(&mut self, cloth: &ClothModel, seen: &mut [Vec3]) {
+        match self.point {
+            Point::Vertex(v) => {
+                let y = &mut seen[v as usize];
+                *y += self.resting.push_out(*y);
+            }
+            _ if cloth.kind == ClothKind::Midpoint => {}
+            point => {
+                let by = self.resting.push_out(point.value(cloth, seen));
+                if by != Vec3::zeros() {
+                    point.shift(cloth, seen, by);
+                }
+            }
+        }
+    }
+
     /// Work out where the plane and the point it carries along will be at the end of the step. False if the point has moved further
     /// over the surface than `margin` since the plane was measured.
     fn begin_step(&mut self, cloth: &ClothModel, moving: &ClothState, world: &StepWorld, margin: f64) -> bool {

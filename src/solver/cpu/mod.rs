@@ -142,9 +142,9 @@ impl Backend for CpuBackend<'_> {
     fn fetch(&mut self, state: &State, cloth: usize, vertices: &mut Vertices) -> Quality {
         let moving = &state.cloths[cloth];
         let map = &self.model.cloths[cloth].map;
-        vertices.positions.resize(map.vertex_count(), Vec3::zeros());
+        vertices.positions.clear();
+        vertices.positions.extend_from_slice(moving.vertices());
         vertices.velocities.resize(map.vertex_count(), Vec3::zeros());
-        for_each(&mut vertices.positions, |v, position| *position = map.vertex(v, &moving.x));
         for_each(&mut vertices.velocities, |v, velocity| *velocity = map.vertex(v, &moving.v));
         let around = vertices.positions.iter().fold(Aabb::empty(), |aabb, p| aabb.join(Aabb::around(*p)));
         for collider in &mut self.colliders {

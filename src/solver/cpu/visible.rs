@@ -1,9 +1,13 @@
 //! The promise where it is seen: no edge of the written mesh is longer than allowed, also where a vertex is the mean of triangles
 //! that fold against each other.
 //!
-//! Idea: `|B_i x - B_j x| ≤ (1 + limit) d0` as a constraint on the midpoints, solved in each sweep for the few edges that are near it.
+//! Idea: at a frame's end single edges that are longer than allowed are shortened to what is allowed, no further, and nothing else is asked:
+//! projections on sets that have a common point end in one. Midpoints have `|B_i x - B_j x| ≤ (1 + limit) d0` as a constraint in
+//! each sweep besides, for the few edges that are near it, so that little is left for the end.
 
-use crate::algorithms::cloth::distance::stretch;
+use super::independent::sweep;
+use crate::algorithms::cloth::distance::{Distance, Keeps, stretch};
+use crate::algorithms::parallel::independent_groups::IndependentPairs;
 use crate::math::Vec3;
 use crate::math::rows::Rows;
 use crate::model::{ClothModel, ClothState};
@@ -81,5 +85,37 @@ impl VisibleRows {
 
     fn measure(&self, edge: usize, particles: &[Vec3]) -> Vec3 {
         self.rows.row(edge).iter().fold(Vec3::zeros(), |sum, &(p, c)| sum + particles[p as usize] * c)
+    }
+}
+
+/// Upper limits on the edges between vertices as they are written.
+#[derive(Debug, Default)]
+pub struct VisibleLimits {
+    pairs: IndependentPairs,
+    distances: Vec<Distance>,
+}
+
+impl VisibleLimits {
+    /// For a cloth; edges may use this part of their allowed stretch. Pinned vertices stay.
+    pub fn build(cloth: &ClothModel, part: f64) -> Self {
+        let k = |v: u32| if cloth.is_led[v as usize] { 0.0 } else { cloth.vertex_k[v as usize] };
+        let free: Vec<usize> =
+            (0..cloth.visible_edges.len()).filter(|&e| cloth.visible_edges[e].iter().any(|&v| k(v) > 0.0)).collect();
+        let edges: Vec<[u32; 2]> = free.iter().map(|&e| cloth.visible_edges[e]).collect();
+        let Some((pairs, order)) = IndependentPairs::arrange(cloth.map.vertex_count(), &edges) else {
+            return VisibleLimits::default();
+        };
+        let distance = |&row: &u32| {
+            let edge = free[row as usize];
+            let [a, b] = cloth.visible_edges[edge];
+            let longest = cloth.visible_rest[edge] * (1.0 + part * cloth.visible_limits[edge]);
+            Distance::new(longest, k(a), k(b), Keeps::AtMost)
+        };
+        VisibleLimits { distances: order.iter().map(distance).collect(), pairs }
+    }
+
+    /// Shorten every edge that is too long, once.
+    pub fn sweep(&self, vertices: &mut [Vec3]) {
+        sweep(&self.pairs, vertices, |row, _, a, b| self.distances[row].correct_position(a, b));
     }
 }
