@@ -1,5 +1,4 @@
-//! Different solvers of the same model are different ways to the same motion. Midpoints are left out: at this limit they crumple, whatever
-//! solves them.
+//! Different solvers of the same model are different ways to the same motion.
 
 use crate::support::World;
 use crate::{SOLVERS, sheet_of};
@@ -34,23 +33,16 @@ fn largest_difference(a: &[Vec3], b: &[Vec3]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max)
 }
 
-/// The linear solvers hold edges that are within a thousandth of taut both ways, so on edges that can go slack they simulate another cloth (a
-/// millimetre away after a second): they are not compared there.
-fn is_compared(model: &str, solver: &str) -> bool {
-    model != "stretch_only" || solver == "strips"
-}
-
 #[track_caller]
-fn check(model: &str) {
-    let substeps = 400;
+fn check(model: &str, substeps: u32, within: f64) {
     let expected = hung(model, "iterative", substeps);
     let finer = largest_difference(&expected, &hung(model, "iterative", 2 * substeps));
     println!("{model}: {substeps} steps a frame are {finer:.2e} m from twice as many");
     let mut off = Vec::new();
-    for solver in SOLVERS.into_iter().skip(1).filter(|solver| is_compared(model, solver)) {
+    for solver in SOLVERS.into_iter().skip(1) {
         let difference = largest_difference(&expected, &hung(model, solver, substeps));
         println!("{model}: {solver} is {difference:.2e} m from iterative at {substeps} steps a frame");
-        if difference.is_nan() || difference > 1e-4 {
+        if difference.is_nan() || difference > within {
             off.push(format!("{model} {solver}: {difference:.2e} m"));
         }
     }
@@ -59,10 +51,17 @@ fn check(model: &str) {
 
 #[test]
 fn solvers_agree_on_threads() {
-    check("grid");
+    check("grid", 400, 1e-4);
 }
 
 #[test]
 fn solvers_agree_on_edges_that_give_way() {
-    check("stretch_only");
+    check("stretch_only", 400, 1e-4);
+}
+
+/// On midpoints strips are 0.06 mm away, the linear solvers 0.13 and 0.15 mm: flat sheets have boundary rows that depend on each other, and what
+/// sweeps and regularised solves leave in those is not the same.
+#[test]
+fn solvers_nearly_agree_on_midpoints() {
+    check("midpoint", 800, 2e-4);
 }

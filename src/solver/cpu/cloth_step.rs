@@ -7,10 +7,10 @@
 //! touch                contacts from the positions at the start
 //! look ahead           p = x + h v + h²/2 g
 //! soft forces          elasticity in the plane, shear springs, soft pins, all implicit
-//! hard constraints     attachments; distances by the cloth's solver; visible edges, pins, contacts
+//! hard constraints     attachments; distances by the cloth's solver; pins, contacts
 //! step                 v = (p - x)/h + h/2 g,  x = p
 //! velocities           distances that hold both ways, pins, contacts
-//! at a frame's end     more position sweeps, without effect on v, until every visible edge is within its limit
+//! at a frame's end     visible edges that are too long are shortened, without effect on v
 //! ```
 //!
 //! One sweep of each kind a step, never more: what a sweep leaves behind acts like the energy of a stiff spring, and a number of
@@ -23,7 +23,7 @@ use super::bending_step::BendingStep;
 use super::contacts::{Contact, Contacts, Point};
 use super::independent::{larger, sweep};
 use super::linear::LinearSolver;
-use super::visible::{VisibleLimits, VisibleRows};
+use super::visible::VisibleLimits;
 use super::{StepWorld, for_each, strip_sweep};
 use crate::algorithms::cloth::air;
 use crate::algorithms::cloth::conforming_map::WeightedReturn;
@@ -40,8 +40,10 @@ use crate::solver::substeps::BEAT_SECONDS;
 use crate::solver::wind::Weather;
 use crate::solver::{ClothReport, Drive, Quality};
 
-/// Most sweeps at a frame's end, in case the number of steps was too small for the tolerance.
-const POLISH_SWEEPS: u32 = 600;
+/// Most sweeps at a frame's end, in case the number of steps was too small for the tolerance; small meshes, which may have one vertex with
+/// hundreds of edges, get as many as make this number of corrections.
+const POLISH_SWEEPS: usize = 600;
+const POLISH_CORRECTIONS: usize = 3_000_000;
 /// Depth in edge lengths up to which a vertex is moved out of a collider in one go.
 const LEAVE_EDGES: f64 = 0.25;
 /// Longest time between two air impulses [s]: the fastest cloth turns little in it.
@@ -87,8 +89,6 @@ pub struct ClothStep<'m> {
     /// Steps between two bending impulses.
     beat_interval: u32,
     bending: BendingStep,
-    /// Edges of the written mesh, where those are no constraints themselves.
-    visible: Option<VisibleRows>,
     /// Puts all pinned vertices where they belong at once.
     pin_return: Option<WeightedReturn>,
     /// Moves all softly pinned vertices at once.
@@ -124,7 +124,6 @@ impl<'m> ClothStep<'m> {
             air_interval: 1,
             beat_interval: 1,
             bending: BendingStep::default(),
-            visible: on_midpoints.then(|| VisibleRows::build(cloth)),
             pin_return: weighted_return(cloth, pins.iter()),
             soft_return: weighted_return(cloth, cloth.pins.soft.iter().map(|soft| &soft.pin)),
             limits: VisibleLimits::build(cloth, POLISHED),
@@ -183,9 +182,6 @@ impl<'m> ClothStep<'m> {
         self.soft_targets.extend(pin_targets(cloth, cloth.pins.soft.iter().map(|soft| &soft.pin), world));
 
         self.bending.apply(cloth, moving, h, step);
-        if let Some(visible) = self.visible.as_mut().filter(|_| step.is_multiple_of(self.beat_interval)) {
-            visible.look(cloth, moving);
-        }
         self.blow(moving, world, step);
         self.contacts.find(self.number, cloth, moving, world);
         let half = gravity * (0.5 * h);
@@ -276,7 +272,7 @@ impl<'m> ClothStep<'m> {
             let solved = linear.positions(self.cloth, &moving.x, &mut self.ahead, &self.pin_targets, h, gravity.norm());
             self.report.load = larger(self.report.load, solved.load);
             self.report.linear = linear.counts;
-            // What was slack until now, contacts and visible edges are taken care of one by one.
+            // What was slack until now and contacts are taken care of one by one.
             return solved.worst.max(self.position_sweep());
         }
         self.position_sweep()
@@ -306,7 +302,7 @@ impl<'m> ClothStep<'m> {
         });
     }
 
-    /// Attachments, distances, visible edges, pins and contacts once; returns the largest `|(l/l0)² - 1|` met.
+    /// Attachments, distances, pins and contacts once; returns the largest `|(l/l0)² - 1|` met.
     fn position_sweep(&mut self) -> f64 {
         let cloth = self.cloth;
         self.attach();
@@ -321,9 +317,6 @@ impl<'m> ClothStep<'m> {
                 })
             }
         };
-        if let Some(visible) = &self.visible {
-            visible.sweep(cloth, &mut self.ahead);
-        }
         self.put_pins();
         for contact in &mut self.contacts.active {
             let y = contact.point.value(cloth, &self.ahead);
@@ -367,8 +360,9 @@ impl<'m> ClothStep<'m> {
         }
         self.report.strain = used_stretch(cloth, &seen);
         let mut used = self.report.strain;
-        // Torn cloth is not put together at once.
-        let sweeps = if self.torn.is_empty() { POLISH_SWEEPS } else { 0 };
+        // Torn cloth is not put together at once; what is written of midpoints does not move them.
+        let most = POLISH_SWEEPS.max(POLISH_CORRECTIONS / cloth.visible_edges.len().max(1));
+        let sweeps = if self.torn.is_empty() || on_midpoints { most } else { 0 };
         for _ in 0..sweeps {
             if used <= POLISHED || !used.is_finite() {
                 break;

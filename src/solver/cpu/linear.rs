@@ -9,6 +9,9 @@
 //!          renewed every few steps, or by the diagonal where there are too many rows to factorise
 //! ```
 //!
+//! Rows that can go slack are a question of which ones pull: those that did in the last step or are too long now are taken in, those that would
+//! have to push are let go and the rest is solved again (a primal-dual active set). They have no velocity of their own to keep.
+//!
 //! The load number `h² T / (m l)` of the tightest row says how far a step can trust its directions. Above a fifth those at the start
 //! of the step would gain energy without any stretch to show it, so the look-ahead ones are taken.
 
@@ -33,9 +36,8 @@ const STALE_ITERATIONS: u32 = 12;
 const MOST_ITERATIONS: u32 = 200;
 /// Rows from which on a factor would not fit the memory of a farm machine.
 const MOST_FACTORISED_ROWS: usize = 1_000_000;
-/// Length of a row, relative to its own, from which on it counts as taut: so near that what is held there by mistake is not seen, and far
-/// enough that rows do not come and go with every step.
-const TAUT: f64 = 1.0 - 1e-3;
+/// Most times that rows which would have to push are let go in a solve.
+const MOST_RELEASES: u32 = 4;
 
 /// How the system is solved.
 enum Method {
@@ -155,13 +157,26 @@ impl LinearSolver {
         h: f64,
         gravity: f64,
     ) -> Solved {
+        let worst = if self.can_go_slack { self.pull(cloth, ahead, pins) } else { self.hold(cloth, x, ahead, pins) };
+        // The next step's multipliers will be like these.
+        self.multipliers.clone_from(&self.total);
+        // Rows that depend on each other, as on a straight line between two pins, share a tension that means nothing: none is larger than
+        // what all of the cloth weighs at the acceleration it may have.
+        let most = self.heaviest * cloth_acceleration(cloth, x, ahead, h, gravity) * h * h;
+        let load = |(row, length): (usize, &f64)| self.total[row].min(most) * self.system.diagonal(row) / length;
+        self.load = cloth.lengths.iter().enumerate().map(load).fold(0.0, larger);
+        Solved { worst, load: self.load }
+    }
+
+    /// Rows that hold both ways; the largest error at the start.
+    fn hold(&mut self, cloth: &ClothModel, x: &[Vec3], ahead: &mut [Vec3], pins: &[[Vec3; 2]]) -> f64 {
         let is_direct = matches!(self.method, Method::Direct { .. });
         let at_start = is_direct && self.load <= LARGEST_LOAD;
         if !at_start {
-            self.look(cloth, x, ahead);
+            self.look(cloth, ahead);
             self.renew();
         } else if matches!(self.method, Method::Direct { is_fresh: false, .. }) {
-            self.look(cloth, x, x);
+            self.look(cloth, x);
             self.renew();
         }
         self.total.fill(0.0);
@@ -175,7 +190,7 @@ impl LinearSolver {
                 break;
             }
             if error > 0.5 * before {
-                self.look(cloth, ahead, ahead);
+                self.look(cloth, ahead);
                 self.renew();
                 self.errors(cloth, ahead, pins);
             }
@@ -184,25 +199,68 @@ impl LinearSolver {
                 self.multipliers.fill(0.0);
             }
             self.solve(cloth);
-            self.system.apply(&self.directions, &self.multipliers, ahead);
-            self.total.iter_mut().zip(&self.multipliers).for_each(|(total, multiplier)| *total += multiplier);
+            self.apply(ahead);
         }
-        // The next step's multipliers will be like these.
-        self.multipliers.clone_from(&self.total);
-        // Rows that depend on each other, as on a straight line between two pins, share a tension that means nothing: none is larger than
-        // what all of the cloth weighs at the acceleration it may have.
-        let most = self.heaviest * cloth_acceleration(cloth, x, ahead, h, gravity) * h * h;
-        let load = |(row, length): (usize, &f64)| self.total[row].min(most) * self.system.diagonal(row) / length;
-        self.load = cloth.lengths.iter().enumerate().map(load).fold(0.0, larger);
-        Solved { worst, load: self.load }
+        worst
     }
 
-    /// Take away the relative velocities along all rows that are taut at the end of the step; its factor serves the next one.
+    /// Rows that pull and do not push; the largest error at the start.
+    fn pull(&mut self, cloth: &ClothModel, ahead: &mut [Vec3], pins: &[[Vec3; 2]]) -> f64 {
+        let mut worst = 0.0;
+        self.total.clone_from(&self.multipliers); // of the last step: a guess which rows pull
+        for solve in 0..MOST_SOLVES {
+            self.look(cloth, ahead);
+            for (row, length) in cloth.lengths.iter().enumerate() {
+                let is_long = self.system.measure(row, ahead).norm() > *length;
+                if self.total[row] <= 0.0 && !is_long {
+                    self.let_go(row);
+                }
+            }
+            let error = self.errors(cloth, ahead, pins);
+            if solve == 0 {
+                worst = error;
+                self.total.fill(0.0);
+            }
+            if error <= ENOUGH * cloth.fabric.max_stretch || !error.is_finite() {
+                break;
+            }
+            for _ in 0..MOST_RELEASES {
+                self.renew();
+                if solve > 0 {
+                    self.multipliers.fill(0.0);
+                }
+                self.solve(cloth);
+                let pushes: Vec<usize> =
+                    (0..cloth.lengths.len()).filter(|&row| self.total[row] + self.multipliers[row] < 0.0).collect();
+                pushes.iter().for_each(|&row| self.let_go(row));
+                if pushes.is_empty() {
+                    break;
+                }
+            }
+            self.apply(ahead);
+        }
+        worst
+    }
+
+    /// Take a row out of the system.
+    fn let_go(&mut self, row: usize) {
+        self.directions[row] = Vec3::zeros();
+        self.multipliers[row] = 0.0;
+        self.right[row] = 0.0;
+    }
+
+    /// Move positions by the multipliers that were found.
+    fn apply(&mut self, ahead: &mut [Vec3]) {
+        self.system.apply(&self.directions, &self.multipliers, ahead);
+        self.total.iter_mut().zip(&self.multipliers).for_each(|(total, multiplier)| *total += multiplier);
+    }
+
+    /// Take away the relative velocities along rows that hold both ways, at the end of the step; its factor serves the next one.
     pub fn velocities(&mut self, cloth: &ClothModel, x: &[Vec3], v: &mut [Vec3], pins: &[[Vec3; 2]], h: f64) {
-        if !matches!(self.method, Method::Direct { .. }) {
+        if self.can_go_slack || !matches!(self.method, Method::Direct { .. }) {
             return;
         }
-        self.look(cloth, x, x);
+        self.look(cloth, x);
         self.renew();
         for row in 0..self.directions.len() {
             let mut velocity = self.system.measure(row, v);
@@ -218,21 +276,12 @@ impl LinearSolver {
         self.multipliers = kept;
     }
 
-    /// Directions at some positions; rows that can go slack have one only where they are taut at others.
-    fn look(&mut self, cloth: &ClothModel, taut_at: &[Vec3], at: &[Vec3]) {
-        for (row, length) in cloth.lengths.iter().enumerate() {
+    /// Directions of all rows at some positions.
+    fn look(&mut self, cloth: &ClothModel, at: &[Vec3]) {
+        for row in 0..cloth.lengths.len() {
             let d = self.system.measure(row, at);
             let norm = d.norm();
-            // A thread that would have to push is let go.
-            let is_slack = self.can_go_slack && {
-                let norm = self.system.measure(row, taut_at).norm();
-                norm < TAUT * length || (self.multipliers[row] < 0.0 && norm <= *length)
-            };
-            let is_in = norm > 0.0 && !is_slack;
-            if !is_in {
-                self.multipliers[row] = 0.0;
-            }
-            self.directions[row] = if is_in { d / norm } else { Vec3::zeros() };
+            self.directions[row] = if norm > 0.0 { d / norm } else { Vec3::zeros() };
         }
         for row in cloth.lengths.len()..self.directions.len() {
             self.directions[row] = Vec3::ith((row - cloth.lengths.len()) % 3, 1.0);
