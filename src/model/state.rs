@@ -32,7 +32,12 @@ impl ClothState {
     /// At the mesh's own place, not moving.
     pub fn at_rest(cloth: &ClothModel) -> Self {
         let seen = if cloth.kind == ClothKind::Midpoint { cloth.mesh.positions.clone() } else { Vec::new() };
-        ClothState { x: cloth.rest.clone(), v: vec![Vec3::zeros(); cloth.rest.len()], seen, pace: Pace { factor: 1.0, change: 1.0, strain: 0.0 } }
+        ClothState {
+            x: cloth.rest.clone(),
+            v: vec![Vec3::zeros(); cloth.rest.len()],
+            seen,
+            pace: Pace { factor: 1.0, change: 1.0, strain: 0.0 },
+        }
     }
 
     /// The vertices as they are written.

@@ -82,9 +82,8 @@ pub fn learn(pace: Pace, more: u32, report: &ClothReport) -> Pace {
     let more = f64::from(more);
     let by_strain = (report.strain / AIM).sqrt();
     let last_change = pace.change * more;
-    let is_in_vain = by_strain > 1.0
-        && last_change != 1.0
-        && (report.strain * last_change > pace.strain) == (last_change > 1.0);
+    let is_in_vain =
+        by_strain > 1.0 && last_change != 1.0 && (report.strain * last_change > pace.strain) == (last_change > 1.0);
     let towards_rule = (1.0 / (pace.factor * more)).min(1.0);
     let wish = larger(if is_in_vain { towards_rule } else { by_strain }, (report.load / AIMED_LOAD).sqrt());
     let change = if wish.is_finite() { wish.clamp(slowest, fastest) } else { fastest };

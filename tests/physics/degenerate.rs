@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::{MODELS, SOLVERS};
 use crate::support::World;
+use crate::{MODELS, SOLVERS};
 use kiln::scene::diagnostics;
 
 /// Build, or the reason why not.

@@ -307,9 +307,7 @@ impl<'m> ClothStep<'m> {
         let cloth = self.cloth;
         self.attach();
         let worst = match &self.solver {
-            Solver::Strips(strips) if self.torn.is_empty() => {
-                strip_sweep::positions(cloth, strips, &mut self.ahead)
-            }
+            Solver::Strips(strips) if self.torn.is_empty() => strip_sweep::positions(cloth, strips, &mut self.ahead),
             _ => {
                 let distances = &self.distances;
                 sweep(&cloth.pairs, &mut self.ahead, |row, _, a, b| {

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Rows that can go slack are a question of which ones pull: those that did in the last step or are too long now are taken in, those that would
-//! have to push are let go and the rest is solved again (a primal-dual active set). They have no velocity of their own to keep.
+//! have to push are let go and the rest is solved again (a primal-dual active set), with a new factor each time. They have no velocity of their own to keep.
 //!
 //! The load number `h² T / (m l)` of the tightest row says how far a step can trust its directions. Above a fifth those at the start
 //! of the step would gain energy without any stretch to show it, so the look-ahead ones are taken.
@@ -225,6 +225,10 @@ impl LinearSolver {
                 break;
             }
             for _ in 0..MOST_RELEASES {
+                // A factor of other rows is worse than none.
+                if let Method::Pcg { age, .. } = &mut self.method {
+                    *age = u32::MAX;
+                }
                 self.renew();
                 if solve > 0 {
                     self.multipliers.fill(0.0);
