@@ -16,7 +16,10 @@
 //! | - | elasticity in the plane | `cloth/elastic` | `tests/algorithms/elastic` |
 //! | - | wind and drag | `cloth/air` | `tests/algorithms/air` |
 //! | 3.4, 4.3.6 | resting contact with friction | `contact/resting` | `tests/algorithms/resting` |
+//! | 3.4, 4.3.6 | contact of two features of meshes | `contact/pair` | `tests/algorithms/pair` |
 //! | - | distance to colliders | `contact/signed_distance` | `tests/algorithms/signed_distance` |
+//! | - | distance between parts of cloth | `contact/proximity` | `tests/algorithms/proximity` |
+//! | - | when moving parts of cloth meet | `contact/continuous` | `tests/algorithms/continuous` |
 //! | 4.4.2.4 | render mesh along the normal field | `render_mesh` | `tests/algorithms/render_mesh` |
 //! | 5.2 | independent groups | `parallel/independent_groups` | `tests/algorithms/independent_groups` |
 

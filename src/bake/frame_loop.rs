@@ -157,6 +157,9 @@ impl<'m> FrameLoop<'m> {
             mean_constraint_stretch: quality.mean_stretch,
             contacts: u64::from(self.reports[number].contacts),
             max_penetration: quality.max_penetration,
+            crossings: u64::from(self.reports[number].touched.crossings),
+            released: u64::from(self.reports[number].touched.released),
+            cut: u64::from(self.reports[number].touched.cut),
             missed: self.reports[number].used > 1.0,
         }
     }

@@ -12,7 +12,7 @@ struct Metric {
     limit: fn(&Gates) -> Option<f64>,
 }
 
-const METRICS: [Metric; 3] = [
+const METRICS: [Metric; 4] = [
     Metric { name: "max_stretch", of: |object| object.max_stretch, limit: |gates| gates.max_stretch },
     Metric {
         name: "max_constraint_stretch",
@@ -20,6 +20,11 @@ const METRICS: [Metric; 3] = [
         limit: |gates| gates.max_constraint_stretch,
     },
     Metric { name: "max_penetration", of: |object| object.max_penetration, limit: |gates| gates.max_penetration },
+    Metric {
+        name: "max_crossings",
+        of: |object| object.crossings as f64,
+        limit: |gates| gates.max_crossings.map(|most| most as f64),
+    },
 ];
 
 /// The worst value that one figure of one object had.
@@ -29,7 +34,7 @@ pub struct Worst {
     pub metric: &'static str,
     /// Whose figure it is.
     pub object: String,
-    /// Relative for stretch, metres for penetration.
+    /// Relative for stretch, metres for penetration, a number for crossings.
     pub value: f64,
     /// Where it was, the first one of equals.
     pub frame: i64,
@@ -46,6 +51,7 @@ impl Worst {
     /// A value of this figure for people.
     pub fn show(&self, value: f64) -> String {
         match self.metric {
+            "max_crossings" => format!("{value:.0}"),
             "max_penetration" => format!("{:.3} mm", 1000.0 * value),
             _ => format!("{:.3} %", 100.0 * value),
         }

@@ -29,6 +29,15 @@ pub struct ObjectRecord {
     pub contacts: u64,
     /// Depth of the deepest vertex below a collider's surface [m].
     pub max_penetration: f64,
+    /// Edges that pierce a triangle of this or another mesh at the end of the frame.
+    #[serde(default)]
+    pub crossings: u64,
+    /// Vertices that were let pass something in this frame, because they were inside of it or tangled with it.
+    #[serde(default)]
+    pub released: u64,
+    /// Ways of vertices that were cut short so that nothing crosses.
+    #[serde(default)]
+    pub cut: u64,
     /// Whether the frame stretched more than it should, however often it was tried.
     #[serde(default)]
     pub missed: bool,

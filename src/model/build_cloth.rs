@@ -99,6 +99,8 @@ pub struct ClothModel {
     pub reach: u32,
     /// What it is made of.
     pub fabric: Fabric,
+    /// Whether it collides with itself.
+    pub self_collision: bool,
     /// Images that its maps came from.
     pub inputs: Vec<crate::import::InputFile>,
 }
@@ -227,6 +229,7 @@ impl ClothModel {
             visible_limits: visible.iter().map(|&edge| limits[edge as usize]).collect(),
             visible_edges: visible.iter().map(visible_edge).collect(),
             fabric: cloth.fabric.clone(),
+            self_collision: cloth.self_collision,
             reach,
             is_led: is_led(&pins, mesh.positions.len()),
             surface,

@@ -81,6 +81,14 @@ impl ColliderModel {
         }
     }
 
+    /// The mesh of a collider that moves as a whole.
+    pub fn rigid_mesh(&self) -> Option<&MeshSurface> {
+        match &self.form {
+            Form::Mesh(mesh) => Some(mesh),
+            _ => None,
+        }
+    }
+
     /// Whether time changes nothing.
     pub fn is_still(&self) -> bool {
         self.animated().is_none() && self.motion.is_constant()

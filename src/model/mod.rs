@@ -16,7 +16,7 @@ use std::path::Path;
 
 pub use build_cloth::{ClothModel, Samples};
 pub use build_collider::ColliderModel;
-pub use moving_collider::{Anchor, MovingCollider};
+pub use moving_collider::{Anchor, MovingCollider, NearTriangles};
 pub use state::{ClothState, Pace, State};
 
 use crate::import::{self, InputFile};

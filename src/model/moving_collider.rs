@@ -48,6 +48,22 @@ pub struct MovingCollider<'m> {
     /// Which end of the step distances are asked for.
     end: usize,
     surface: Option<MovingSurface<'m>>,
+    /// Of a mesh that moves as a whole: where the cloths are, and the triangles that come near them, ascending.
+    near: Vec<Aabb>,
+    near_triangles: Vec<u32>,
+    /// How often the triangles that are near were chosen.
+    choices: u64,
+}
+
+/// The triangles of a mesh that may touch a cloth.
+#[derive(Clone, Copy, Debug)]
+pub struct NearTriangles<'a> {
+    /// Numbers of those that are near, ascending.
+    pub numbers: &'a [u32],
+    /// Corners of all.
+    pub corners: &'a [[u32; 3]],
+    /// Changes when others are near.
+    pub choice: u64,
 }
 
 impl<'m> MovingCollider<'m> {
@@ -62,6 +78,9 @@ impl<'m> MovingCollider<'m> {
             poses: [pose; 2],
             end: 0,
             surface: model.animated().map(|surface| MovingSurface::new(surface, moment)),
+            near: Vec::new(),
+            near_triangles: Vec::new(),
+            choices: 0,
         };
         if let Some(surface) = &mut collider.surface {
             surface.begin_frame([moment; 2], vec![EVERYWHERE]);
@@ -73,10 +92,60 @@ impl<'m> MovingCollider<'m> {
     /// Take up a frame; `near` are the boxes around the cloths that may come to it, one each.
     pub fn begin_frame(&mut self, moments: [Moment; 2], near: &[Aabb]) {
         self.moments = moments;
+        self.choices += 1;
         if let Some(surface) = &mut self.surface {
             surface.begin_frame(moments, near.to_vec());
         }
+        self.near = near.to_vec();
+        self.choose_rigid();
         self.begin_step([0.0, 0.0]);
+    }
+
+    /// Which triangles of a mesh that moves as a whole pass the boxes around the cloths.
+    fn choose_rigid(&mut self) {
+        let Some(mesh) = self.model.rigid_mesh() else {
+            return;
+        };
+        let times = if self.model.is_still() { 1 } else { PIECES + 1 };
+        let pose = |key: usize| {
+            let part = key as f64 / PIECES as f64;
+            self.model.motion.at(Moment::between(self.moments, part).frame)
+        };
+        let poses: Vec<Pose> = (0..times).map(pose).collect();
+        let passes = |corners: &[u32; 3]| {
+            let places = corners.map(|v| mesh.positions[v as usize]);
+            let at = |pose: &Pose| places.iter().fold(Aabb::empty(), |aabb, p| aabb.join(Aabb::around(pose.apply(*p))));
+            let boxes: Vec<Aabb> = poses.iter().map(at).collect();
+            let way = boxes.windows(2).map(|pair| (pair[1].low - pair[0].low).norm()).fold(0.0, f64::max);
+            let swept = boxes.into_iter().fold(Aabb::empty(), Aabb::join).grown(BULGE * way);
+            self.near.iter().any(|near| near.meets(&swept))
+        };
+        let triangles = mesh.shape.triangles();
+        self.near_triangles = (0..triangles.len() as u32).filter(|&t| passes(&triangles[t as usize])).collect();
+    }
+
+    /// The triangles that are near the cloths; none of a collider that has no triangles.
+    pub fn near_triangles(&self) -> Option<NearTriangles<'_>> {
+        let choice = self.choices;
+        match (&self.surface, self.model.rigid_mesh()) {
+            (Some(surface), _) => {
+                let corners = surface.surface.shape.triangles();
+                Some(NearTriangles { numbers: &surface.triangles, corners, choice })
+            }
+            (None, Some(mesh)) => {
+                Some(NearTriangles { numbers: &self.near_triangles, corners: mesh.shape.triangles(), choice })
+            }
+            (None, None) => None,
+        }
+    }
+
+    /// Where a vertex of a triangle that is near is at the start (0) or end (1) of the step.
+    pub fn vertex(&self, vertex: u32, end: usize) -> Vec3 {
+        match (&self.surface, self.model.rigid_mesh()) {
+            (Some(surface), _) => surface.vertex(vertex, self.step[end]),
+            (None, Some(mesh)) => self.poses[end].apply(mesh.positions[vertex as usize]),
+            (None, None) => Vec3::zeros(),
+        }
     }
 
     /// A cloth is in this box: if that is further than foreseen, look `ahead` of it [m].
@@ -89,6 +158,15 @@ impl<'m> MovingCollider<'m> {
                 *watched = watched.join(near.grown(ahead));
             }
             surface.choose();
+            self.choices += 1;
+        }
+        if self.model.rigid_mesh().is_some()
+            && let Some(watched) = self.near.get_mut(cloth)
+            && !watched.contains(&near)
+        {
+            *watched = watched.join(near.grown(ahead));
+            self.choose_rigid();
+            self.choices += 1;
         }
     }
 

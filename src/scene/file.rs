@@ -292,6 +292,9 @@ pub struct ClothEntry {
     /// Distance that the cloth keeps from what it touches [m]; without it, the fabric's.
     #[schemars(range(min = 0))]
     pub thickness: Option<f64>,
+    /// Whether it collides with itself.
+    #[serde(default = "default_true")]
+    pub self_collision: bool,
     /// Largest relative stretch, 0.01 is one percent; without it, the fabric's.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub max_stretch: Option<f64>,
@@ -600,6 +603,10 @@ pub struct ColliderEntry {
     pub transform: MovingTransform,
 }
 
+fn default_true() -> bool {
+    true
+}
+
 fn default_friction() -> Keyable<f64> {
     Keyable::Constant(0.5)
 }
@@ -649,4 +656,6 @@ pub struct GatesSection {
     /// On the depth of a written vertex below a collider's surface [m].
     #[schemars(range(min = 0))]
     pub max_penetration: Option<f64>,
+    /// Most edges that pierce a triangle in any frame: 0 for none.
+    pub max_crossings: Option<u64>,
 }

@@ -78,6 +78,7 @@ impl Resolver<'_> {
                 translate: entry.transform.translate.into(),
             },
             fabric: self.fabric(entry, path),
+            self_collision: entry.self_collision,
             kind: entry.model,
             solver: entry.solver,
             rest: match &entry.rest {

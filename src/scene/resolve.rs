@@ -67,6 +67,7 @@ impl Resolver<'_> {
                 max_stretch: file.gates.max_stretch,
                 max_constraint_stretch: file.gates.max_constraint_stretch,
                 max_penetration: file.gates.max_penetration,
+                max_crossings: file.gates.max_crossings,
             },
         };
         if scene.cloths.is_empty() {

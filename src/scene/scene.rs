@@ -377,6 +377,8 @@ pub struct Cloth {
     pub placement: Placement,
     /// Its material.
     pub fabric: Fabric,
+    /// Whether it collides with itself.
+    pub self_collision: bool,
     /// How it is made of particles.
     pub kind: ClothKind,
     /// How its constraints are solved.
@@ -593,6 +595,8 @@ pub struct Gates {
     pub max_constraint_stretch: Option<f64>,
     /// On the depth of a written vertex below a collider's surface [m].
     pub max_penetration: Option<f64>,
+    /// Most edges that pierce a triangle.
+    pub max_crossings: Option<u64>,
 }
 
 impl Scene {

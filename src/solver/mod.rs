@@ -22,6 +22,21 @@ pub struct Drive {
     pub substeps: u32,
 }
 
+/// What touching did to one cloth in a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TouchCounts {
+    /// Contacts between features that pressed in the last step.
+    pub contacts: u32,
+    /// Ways of vertices that the guard has cut short.
+    pub cut: u32,
+    /// Features that it could not keep apart.
+    pub left: u32,
+    /// Edges that pierce a triangle at the end of the frame, here or there.
+    pub crossings: u32,
+    /// Vertices that were let pass something in this frame.
+    pub released: u32,
+}
+
 /// What a frame did to one cloth.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClothReport {
@@ -31,6 +46,8 @@ pub struct ClothReport {
     pub linear: LinearCounts,
     /// Points in contact at the end.
     pub contacts: u32,
+    /// What touching triangles did.
+    pub touched: TouchCounts,
     /// Largest part of its allowed stretch that a visible edge has at the end: above 1 the promise is broken.
     pub used: f64,
     /// The same before the sweeps at the frame's end: what the steps alone have left.
@@ -47,6 +64,10 @@ impl ClothReport {
     pub fn missed_by(&self) -> f64 {
         if self.broken_at.is_some() {
             return f64::INFINITY;
+        }
+        if self.touched.left > 0 {
+            // Worse than any stretch.
+            return 1e6 * f64::from(self.touched.left);
         }
         let over = |value: f64, limit: f64| if value > limit { value / limit } else { 0.0 };
         over(self.used, 1.0).max(over(self.load, substeps::DANGEROUS_LOAD))

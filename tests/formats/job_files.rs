@@ -93,6 +93,9 @@ fn record(frame: i64) -> FrameRecord {
         mean_constraint_stretch: 1e-300,
         contacts: u64::MAX,
         max_penetration: -0.0,
+        crossings: 3,
+        released: 2,
+        cut: 1,
         missed: frame % 2 == 0,
     };
     FrameRecord {

@@ -1,4 +1,7 @@
 //! Contact between cloth and colliders.
 
+pub mod continuous;
+pub mod pair;
+pub mod proximity;
 pub mod resting;
 pub mod signed_distance;

@@ -38,7 +38,7 @@ use crate::model::{ClothModel, ClothState, Model, MovingCollider};
 use crate::scene::{ClothKind, SolverChoice};
 use crate::solver::substeps::BEAT_SECONDS;
 use crate::solver::wind::Weather;
-use crate::solver::{ClothReport, Drive, Quality};
+use crate::solver::{ClothReport, Drive, Quality, TouchCounts};
 
 /// Most sweeps at a frame's end, in case the number of steps was too small for the tolerance; small meshes, which may have one vertex with
 /// hundreds of edges, get as many as make this number of corrections.
@@ -93,6 +93,8 @@ pub struct ClothStep<'m> {
     pin_return: Option<WeightedReturn>,
     /// Moves all softly pinned vertices at once.
     soft_return: Option<WeightedReturn>,
+    /// Puts all vertices where contact wants them; made when that is needed for the first time.
+    vertex_return: Option<WeightedReturn>,
     /// How long the edges of the written mesh may be.
     limits: VisibleLimits,
     report: ClothReport,
@@ -126,6 +128,7 @@ impl<'m> ClothStep<'m> {
             bending: BendingStep::default(),
             pin_return: weighted_return(cloth, pins.iter()),
             soft_return: weighted_return(cloth, cloth.pins.soft.iter().map(|soft| &soft.pin)),
+            vertex_return: None,
             limits: VisibleLimits::build(cloth, POLISHED),
             report: ClothReport::default(),
         }
@@ -169,9 +172,9 @@ impl<'m> ClothStep<'m> {
         self.contacts.watched_box(self.cloth, moving, largest_norm(&moving.v) * drive.frame_seconds)
     }
 
-    /// Advance by one step.
-    pub fn advance(&mut self, moving: &mut ClothState, world: &mut StepWorld, step: u32) {
-        if self.report.broken_at.is_some() {
+    /// Begin a step: forces, contacts with single points, look-ahead positions.
+    pub fn look_ahead(&mut self, moving: &mut ClothState, world: &mut StepWorld, step: u32) {
+        if self.is_broken() {
             return;
         }
         let cloth = self.cloth;
@@ -194,11 +197,27 @@ impl<'m> ClothStep<'m> {
         self.draw_to_pins(moving, h);
         self.heal(h * f64::from(step + 1));
         self.stretch_elastically(h);
-        if !self.hard_constraints(moving, h, gravity).is_finite() {
-            self.report.broken_at = Some(fastest_vertex(cloth, moving));
+    }
+
+    /// Whether its numbers have ended.
+    pub fn is_broken(&self) -> bool {
+        self.report.broken_at.is_some()
+    }
+
+    /// Bring the look-ahead positions to what must hold.
+    pub fn constrain(&mut self, moving: &ClothState, world: &StepWorld) {
+        if !self.is_broken() && !self.hard_constraints(moving, world.h, world.gravity).is_finite() {
+            self.report.broken_at = Some(fastest_vertex(self.cloth, moving));
+        }
+    }
+
+    /// Take the step to the look-ahead positions.
+    pub fn step(&mut self, moving: &mut ClothState, world: &StepWorld) {
+        if self.is_broken() {
             return;
         }
-
+        let (cloth, h) = (self.cloth, world.h);
+        let half = world.gravity * (0.5 * h);
         let ahead = &self.ahead;
         let ClothState { x, v, .. } = moving;
         let inverse_h = 1.0 / h;
@@ -208,8 +227,53 @@ impl<'m> ClothStep<'m> {
         }
         std::mem::swap(x, &mut self.ahead);
         self.correct_velocities(moving, h);
-        if world.steps_left == 1 {
-            self.polish(moving, world);
+    }
+
+    /// The look-ahead positions of the particles.
+    pub fn ahead(&self) -> &[Vec3] {
+        &self.ahead
+    }
+
+    /// The vertices for some values of the particles.
+    pub fn vertices_of(&self, particles: &[Vec3], vertices: &mut [Vec3]) {
+        match self.cloth.kind {
+            ClothKind::Midpoint => for_each(vertices, |v, vertex| *vertex = self.cloth.map.vertex(v, particles)),
+            _ => vertices.copy_from_slice(particles),
+        }
+    }
+
+    /// The vertices where the particles are.
+    pub fn vertices(&self, moving: &ClothState) -> Vec<Vec3> {
+        let mut vertices = vec![Vec3::zeros(); self.cloth.map.vertex_count()];
+        self.vertices_of(&moving.x, &mut vertices);
+        vertices
+    }
+
+    /// A vertex's value from those of the particles.
+    pub fn vertex_value(&self, vertex: usize, particles: &[Vec3]) -> Vec3 {
+        self.cloth.map.vertex(vertex, particles)
+    }
+
+    /// Change a vertex's value by an impulse on the particles below it.
+    pub fn shift_vertex(&self, vertex: usize, particles: &mut [Vec3], by: Vec3) {
+        if by != Vec3::zeros() {
+            Point::Vertex(vertex as u32).shift(self.cloth, particles, by);
+        }
+    }
+
+    /// Move the look-ahead positions so that the vertices are here.
+    pub fn put_vertices(&mut self, vertices: &[Vec3]) {
+        let cloth = self.cloth;
+        if cloth.kind != ClothKind::Midpoint {
+            self.ahead.copy_from_slice(vertices);
+            return;
+        }
+        let make = || WeightedReturn::build(&cloth.map, &cloth.k, (0..vertices.len() as u32).collect());
+        if self.vertex_return.is_none() {
+            self.vertex_return = make();
+        }
+        if let Some(all) = &mut self.vertex_return {
+            all.apply(&cloth.map, &cloth.k, &mut self.ahead, |v, y| vertices[v] - y);
         }
     }
 
@@ -348,13 +412,16 @@ impl<'m> ClothStep<'m> {
     }
 
     /// What is written is within its limits and outside of colliders; the velocities do not hear of it. Friction gives way here.
-    fn polish(&mut self, moving: &mut ClothState, world: &mut StepWorld) {
+    pub fn polish(&mut self, moving: &mut ClothState, world: &mut StepWorld) {
+        if self.is_broken() {
+            return;
+        }
         let cloth = self.cloth;
         let on_midpoints = cloth.kind == ClothKind::Midpoint;
         let mut seen = std::mem::take(if on_midpoints { &mut moving.seen } else { &mut moving.x });
         if on_midpoints {
             seen.resize(cloth.map.vertex_count(), Vec3::zeros());
-            for_each(&mut seen, |v, vertex| *vertex = cloth.map.vertex(v, &moving.x));
+            self.vertices_of(&moving.x, &mut seen);
         }
         self.report.strain = used_stretch(cloth, &seen);
         let mut used = self.report.strain;
@@ -377,7 +444,6 @@ impl<'m> ClothStep<'m> {
         for (pin, target) in cloth.pins.vertices.iter().zip(&self.pin_targets) {
             seen[pin.vertex as usize] = target[1];
         }
-        self.report.used = used_stretch(cloth, &seen);
         *(if on_midpoints { &mut moving.seen } else { &mut moving.x }) = seen;
     }
 
@@ -432,10 +498,11 @@ impl<'m> ClothStep<'m> {
         }
     }
 
-    /// What the frame took.
-    pub fn report(&self) -> ClothReport {
+    /// What the frame took; `touched` is what touching triangles did.
+    pub fn report(&self, moving: &ClothState, touched: TouchCounts) -> ClothReport {
         let contacts = self.contacts.active.iter().filter(|contact| contact.resting.pressed > 0.0).count();
-        ClothReport { contacts: contacts as u32, ..self.report }
+        let used = if self.is_broken() { f64::INFINITY } else { used_stretch(self.cloth, moving.vertices()) };
+        ClothReport { contacts: contacts as u32 + touched.contacts, used, touched, ..self.report }
     }
 
     /// Memory of the linear solver [B]; 0 without one.

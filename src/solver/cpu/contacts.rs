@@ -180,7 +180,9 @@ impl Contacts {
         let start = Instant::now();
         let cloth_way = world.h * (largest_norm(&moving.v) + world.h * world.gravity.norm());
         let mut ways = vec![cloth_way; self.collider_count];
-        if world.colliders.iter().any(|collider| !collider.model.is_still()) {
+        let is_watched =
+            |collider: &MovingCollider| !collider.model.is_still() || collider.model.rigid_mesh().is_some();
+        if world.colliders.iter().any(is_watched) {
             let around = self.watched_box(cloth, moving, 0.0);
             for (number_of_collider, collider) in world.colliders.iter_mut().enumerate() {
                 collider.watch(number, around, WATCH_EDGES * cloth.mean_edge);

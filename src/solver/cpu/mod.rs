@@ -6,6 +6,7 @@ mod contacts;
 pub mod independent;
 pub mod linear;
 mod strip_sweep;
+mod touching;
 mod visible;
 
 use std::time::Instant;
@@ -19,6 +20,7 @@ use crate::mesh::bvh::Aabb;
 use crate::model::{ColliderModel, Model, Moment, MovingCollider, State};
 use crate::scene::Scene;
 use cloth_step::ClothStep;
+use touching::Touching;
 
 /// Particles from which on a loop over them is shared out to threads.
 const PARALLEL_PARTICLES: usize = 16_384;
@@ -57,6 +59,7 @@ pub struct CpuBackend<'m> {
     drive: Drive,
     cloths: Vec<ClothStep<'m>>,
     colliders: Vec<MovingCollider<'m>>,
+    touching: Touching<'m>,
     collider_seconds: f64,
 }
 
@@ -81,6 +84,7 @@ impl<'m> CpuBackend<'m> {
                 .map(|(number, cloth)| ClothStep::new(number, cloth, model))
                 .collect(),
             colliders: model.colliders.iter().enumerate().map(place).collect(),
+            touching: Touching::new(model),
             collider_seconds: 0.0,
         }
     }
@@ -90,7 +94,7 @@ impl<'m> CpuBackend<'m> {
         self.cloths[cloth].linear_bytes()
     }
 
-    fn step<'a>(&'a mut self, step: u32) -> (StepWorld<'a, 'm>, &'a mut [ClothStep<'m>]) {
+    fn step<'a>(&'a mut self, step: u32) -> (StepWorld<'a, 'm>, &'a mut [ClothStep<'m>], &'a mut Touching<'m>) {
         let Drive { moments, substeps, frame_seconds, .. } = self.drive;
         let parts = [step, step + 1].map(|step| f64::from(step) / f64::from(substeps));
         let frames = parts.map(|part| Moment::between(moments, part).frame);
@@ -107,7 +111,7 @@ impl<'m> CpuBackend<'m> {
             frames,
             collider_seconds: &mut self.collider_seconds,
         };
-        (world, &mut self.cloths)
+        (world, &mut self.cloths, &mut self.touching)
     }
 }
 
@@ -130,13 +134,30 @@ impl Backend for CpuBackend<'_> {
             collider.begin_frame(self.drive.moments, &near);
         }
         self.collider_seconds += start.elapsed().as_secs_f64();
+        self.touching.begin_frame();
         for step in 0..self.drive.substeps {
-            let (mut world, cloths) = self.step(step);
-            for (cloth, moving) in cloths.iter_mut().zip(&mut state.cloths) {
-                cloth.advance(moving, &mut world, step);
+            let (mut world, cloths, touching) = self.step(step);
+            let states = &mut state.cloths;
+            for (cloth, moving) in cloths.iter_mut().zip(&mut *states) {
+                cloth.look_ahead(moving, &mut world, step);
+            }
+            touching.look(cloths, states, world.colliders, &world.collider_friction, world.h);
+            cloths.iter_mut().zip(&*states).for_each(|(cloth, moving)| cloth.constrain(moving, &world));
+            if cloths.iter().any(ClothStep::is_broken) {
+                break;
+            }
+            touching.press(cloths);
+            cloths.iter_mut().zip(&mut *states).for_each(|(cloth, moving)| cloth.step(moving, &world));
+            touching.calm(cloths, states, world.h);
+            if world.steps_left == 1 {
+                let before: Vec<Vec<Vec3>> =
+                    cloths.iter().zip(&*states).map(|(cloth, moving)| cloth.vertices(moving)).collect();
+                cloths.iter_mut().zip(&mut *states).for_each(|(cloth, moving)| cloth.polish(moving, &mut world));
+                touching.guard_written(&before, states, world.colliders);
             }
         }
-        self.cloths.iter().map(ClothStep::report).collect()
+        let parts = self.cloths.iter().zip(&state.cloths).zip(&self.touching.counts);
+        parts.map(|((cloth, moving), touched)| cloth.report(moving, *touched)).collect()
     }
 
     fn fetch(&mut self, state: &State, cloth: usize, vertices: &mut Vertices) -> Quality {

@@ -1,0 +1,97 @@
+//! Two features that touch: they do not come nearer than a gap, and slide on each other only against friction.
+//!
+//! Based on: [Bender14 §3.4, §4.3.6] (Kollision und bleibender Kontakt mit Reibung), look-ahead as in 2.3; friction as in `resting`
+//! Idea:     normal and weights are frozen at the start of the step. The impulse acts on the two nearest points and is shared by the vertices
+//!           around them with their weights, which sum to zero over both sides: momentum is kept exactly.
+//! Test:     tests/algorithms/pair.rs
+
+use super::proximity::Proximity;
+use crate::math::Vec3;
+
+/// A contact of four vertices during one step. Impulses are per unit of inverse mass: lengths [m].
+#[derive(Clone, Copy, Debug)]
+pub struct PairContact {
+    /// The vertices, whatever the numbers mean to the caller.
+    pub vertices: [u32; 4],
+    /// Nearest point of the first side minus that of the second, in parts of the vertices.
+    pub weights: [f64; 4],
+    /// From the second side to the first.
+    pub normal: Vec3,
+    /// How far apart they shall be at the end of the step [m].
+    pub target: f64,
+    /// Coulomb coefficient.
+    pub friction: f64,
+    /// Difference of the nearest points at the start of the step [m].
+    start: Vec3,
+    /// `Σ w² k` [1/kg]
+    inverse_mass: f64,
+    /// Sum of normal corrections so far, never negative [m].
+    pub pressed: f64,
+    /// Sum of tangential corrections so far [m].
+    held: Vec3,
+}
+
+impl PairContact {
+    /// From how near they are at the start of the step. What is nearer than `gap` is led apart by at most `recover` [m]; `k` are the inverse
+    /// masses of the vertices. `None` where nothing can move.
+    pub fn new(
+        vertices: [u32; 4],
+        near: &Proximity,
+        gap: f64,
+        recover: f64,
+        friction: f64,
+        k: [f64; 4],
+    ) -> Option<Self> {
+        let inverse_mass: f64 = near.weights.iter().zip(k).map(|(w, k)| w * w * k).sum();
+        (inverse_mass > 0.0).then_some(PairContact {
+            vertices,
+            weights: near.weights,
+            normal: near.normal,
+            target: gap.min(near.distance + recover),
+            friction,
+            start: near.normal * near.distance,
+            inverse_mass,
+            pressed: 0.0,
+            held: Vec3::zeros(),
+        })
+    }
+
+    /// The change of difference that look-ahead positions still need [m]; each vertex takes part by `share`.
+    #[inline]
+    pub fn correct_position(&mut self, x: [Vec3; 4]) -> Vec3 {
+        let difference = self.measure(x);
+        let pressed = (self.pressed - (difference.dot(&self.normal) - self.target)).max(0.0);
+        let push = pressed - self.pressed;
+        self.pressed = pressed;
+        let slip = difference - self.start;
+        let slip = slip - self.normal * slip.dot(&self.normal);
+        let wanted = self.held - slip;
+        let (limit, length) = (self.friction * pressed, wanted.norm());
+        let held = if length > limit { wanted * (limit / length) } else { wanted };
+        let hold = held - self.held;
+        self.held = held;
+        self.normal * push + hold
+    }
+
+    /// The change of relative velocity that takes away what leading them apart has left [m/s]; `v` are the velocities, `h` the step.
+    pub fn calm(&self, v: [Vec3; 4], h: f64) -> Vec3 {
+        let led = (self.target - self.start.dot(&self.normal)) / h;
+        if self.pressed <= 0.0 || led <= 0.0 {
+            return Vec3::zeros();
+        }
+        let parting = self.measure(v).dot(&self.normal);
+        self.normal * -parting.clamp(0.0, led)
+    }
+
+    /// How much of a change of difference the vertex with this inverse mass takes.
+    #[inline]
+    pub fn share(&self, corner: usize, k: f64) -> f64 {
+        self.weights[corner] * k / self.inverse_mass
+    }
+
+    /// The difference of both points, of positions or velocities.
+    #[inline]
+    fn measure(&self, x: [Vec3; 4]) -> Vec3 {
+        x[0] * self.weights[0] + x[1] * self.weights[1] + x[2] * self.weights[2] + x[3] * self.weights[3]
+    }
+}

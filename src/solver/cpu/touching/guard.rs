@@ -1,0 +1,232 @@
+//! What makes sure that nothing crosses: a step in which two features would meet is cut short for their vertices.
+//!
+//! Idea: features that are farther apart than they move together are safe. So are those that a plane separates at both ends of the step:
+//! half spaces are convex and the motion is straight. For the others additive continuous detection finds a part of the step that is
+//! safe; their vertices take that part of their way against each other and all of what they have in common, or what the surface that
+//! carries them moves. So momentum is kept. Cutting one way may open another meeting, so all is looked at again; what still
+//! meets after some rounds is joined into zones that move as a whole (Provot 1997, Bridson et al. 2002), which ends
+//! because zones only grow.
+//! Raced before (impact zones from the start, balls around vertices, planes alone): this cuts the fewest ways and stretches least.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use super::candidates::{Candidates, ClusterPair, Gaps};
+use super::surfaces::Surfaces;
+use crate::algorithms::contact::continuous::first_contact;
+use crate::algorithms::contact::proximity::{Pairing, proximity};
+use crate::math::Vec3;
+
+/// Part of the gap that two features keep where they can, and the part below which they do not come nearer at all: what is written is rounded.
+const LEAST_GAP: f64 = 0.05;
+const LAST_GAP: f64 = 0.01;
+/// What of a distance may be lost to rounding.
+const ROUNDING: f64 = 1e-6;
+/// Part of the safe way that is taken.
+const CAREFUL: f64 = 0.8;
+/// Rounds in which ways are cut short, and all rounds.
+const CUTTING_ROUNDS: usize = 4;
+const ROUNDS: usize = 32;
+/// Pairs of clusters from which on looking at them is shared out to threads.
+const PARALLEL_PAIRS: usize = 64;
+
+/// Two features that would meet.
+struct Meeting {
+    vertices: [u32; 4],
+    /// Part of the step that is safe.
+    safe: f64,
+    /// How what is led among them moves, if anything is [m].
+    carried: Option<Vec3>,
+}
+
+/// What the guard did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Guarded {
+    /// Vertices whose way was cut short.
+    pub cut: Vec<u32>,
+    /// Features that would still meet.
+    pub left: Vec<[u32; 4]>,
+}
+
+/// Cut short the ways `from` → `to` so that nothing meets.
+pub fn guard(
+    candidates: &mut Candidates,
+    surfaces: &Surfaces,
+    gaps: Gaps,
+    is_free: &(dyn Fn(&[u32; 4]) -> bool + Sync),
+    from: &[Vec3],
+    to: &mut [Vec3],
+) -> Guarded {
+    let mut guarded = Guarded::default();
+    let mut zones = Zones::default();
+    for round in 0..=ROUNDS {
+        // Also after ways were cut: a vertex that stays behind moves against its cluster.
+        candidates.cover(surfaces, gaps, from, to);
+        let meetings = find(candidates, surfaces, is_free, from, to);
+        if meetings.is_empty() {
+            break;
+        }
+        if round == ROUNDS {
+            guarded.left = meetings.iter().map(|meeting| meeting.vertices).collect();
+            break;
+        }
+        for meeting in &meetings {
+            let free: Vec<u32> = meeting.vertices.iter().copied().filter(|&v| surfaces.k[v as usize] > 0.0).collect();
+            if round < CUTTING_ROUNDS {
+                let way = meeting.carried.unwrap_or_else(|| common_way(&free, surfaces, from, to));
+                cut(&free, way, CAREFUL * meeting.safe, from, to);
+            } else {
+                zones.join(&free, meeting.carried);
+            }
+            guarded.cut.extend(free);
+        }
+        if round >= CUTTING_ROUNDS {
+            for (vertices, carried) in zones.all() {
+                cut(&vertices, carried.unwrap_or_else(|| common_way(&vertices, surfaces, from, to)), 0.0, from, to);
+            }
+        }
+    }
+    guarded.cut.sort_unstable();
+    guarded.cut.dedup();
+    guarded
+}
+
+/// The displacement of the centre of mass of some vertices.
+fn common_way(vertices: &[u32], surfaces: &Surfaces, from: &[Vec3], to: &[Vec3]) -> Vec3 {
+    let (mut mass, mut moved) = (0.0, Vec3::zeros());
+    for v in vertices.iter().map(|&v| v as usize) {
+        mass += 1.0 / surfaces.k[v];
+        moved += (to[v] - from[v]) / surfaces.k[v];
+    }
+    moved / mass
+}
+
+/// Take a part of the ways of some vertices beside one that all of them take.
+fn cut(vertices: &[u32], way: Vec3, part: f64, from: &[Vec3], to: &mut [Vec3]) {
+    for v in vertices.iter().map(|&v| v as usize) {
+        to[v] = from[v] + way + (to[v] - from[v] - way) * part;
+    }
+}
+
+/// Vertices that move as one.
+#[derive(Default)]
+struct Zones {
+    /// For each vertex in a zone another one of it; the lowest points at itself.
+    next: BTreeMap<u32, u32>,
+    /// For the lowest vertex of a zone how what carries it moves.
+    carried: BTreeMap<u32, Vec3>,
+}
+
+impl Zones {
+    fn lowest(&self, mut v: u32) -> u32 {
+        while let Some(&next) = self.next.get(&v).filter(|next| **next != v) {
+            v = next;
+        }
+        v
+    }
+
+    fn join(&mut self, vertices: &[u32], carried: Option<Vec3>) {
+        let Some(lowest) = vertices.iter().map(|&v| self.lowest(v)).min() else {
+            return;
+        };
+        let mut carried = carried;
+        for &v in vertices {
+            let root = self.lowest(v);
+            carried = carried.or(self.carried.remove(&root));
+            self.next.insert(root, lowest);
+            self.next.insert(v, lowest);
+        }
+        if let Some(way) = carried {
+            self.carried.insert(lowest, way);
+        }
+    }
+
+    fn all(&self) -> Vec<(Vec<u32>, Option<Vec3>)> {
+        let mut zones: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for &v in self.next.keys() {
+            zones.entry(self.lowest(v)).or_default().push(v);
+        }
+        zones.into_iter().map(|(lowest, vertices)| (vertices, self.carried.get(&lowest).copied())).collect()
+    }
+}
+
+/// All meetings, in the order of the candidates.
+fn find(
+    candidates: &Candidates,
+    surfaces: &Surfaces,
+    is_free: &(dyn Fn(&[u32; 4]) -> bool + Sync),
+    from: &[Vec3],
+    to: &[Vec3],
+) -> Vec<Meeting> {
+    let look = |pair: &ClusterPair| {
+        let mut found = Vec::new();
+        for candidate in &pair.list {
+            let least = LEAST_GAP * candidate.gap;
+            let at_least = pair.at_least(candidate) - least;
+            if at_least > pair.approach() || is_free(&candidate.vertices) {
+                continue;
+            }
+            let start = candidate.vertices.map(|v| from[v as usize]);
+            let end = candidate.vertices.map(|v| to[v as usize]);
+            if at_least > own_approach(candidate.pairing, &start, &end) {
+                continue;
+            }
+            found.extend(meeting(
+                candidate.vertices,
+                candidate.pairing,
+                &start,
+                &end,
+                [least, LAST_GAP * candidate.gap],
+                surfaces,
+            ));
+        }
+        found
+    };
+    if candidates.pairs.len() >= PARALLEL_PAIRS && rayon::current_num_threads() > 1 {
+        candidates.pairs.par_iter().with_min_len(16).flat_map_iter(look).collect()
+    } else {
+        candidates.pairs.iter().flat_map(look).collect()
+    }
+}
+
+/// How far two features come nearer at most: their largest ways, less what they have in common [m].
+fn own_approach(pairing: Pairing, start: &[Vec3; 4], end: &[Vec3; 4]) -> f64 {
+    let ways: [Vec3; 4] = std::array::from_fn(|i| end[i] - start[i]);
+    let mean = (ways[0] + ways[1] + ways[2] + ways[3]) * 0.25;
+    let ways = ways.map(|way| (way - mean).norm_squared());
+    let split = if pairing == Pairing::VertexTriangle { 1 } else { 2 };
+    let [first, second] = [&ways[..split], &ways[split..]].map(|side| side.iter().copied().fold(0.0, f64::max).sqrt());
+    first + second
+}
+
+/// Whether two features meet on their ways.
+fn meeting(
+    vertices: [u32; 4],
+    pairing: Pairing,
+    start: &[Vec3; 4],
+    end: &[Vec3; 4],
+    [least, last]: [f64; 2],
+    surfaces: &Surfaces,
+) -> Option<Meeting> {
+    let near = proximity(pairing, start);
+    let split = if pairing == Pairing::VertexTriangle { 1 } else { 2 };
+    let lowest = end[..split].iter().map(|x| x.dot(&near.normal)).fold(f64::INFINITY, f64::min);
+    let highest = end[split..].iter().map(|x| x.dot(&near.normal)).fold(f64::NEG_INFINITY, f64::max);
+    let least = least.min(near.distance) * (1.0 - ROUNDING);
+    // The nearest points are supported by the plane across their difference, so each side starts beyond its own.
+    if lowest - highest >= least {
+        return None;
+    }
+    let safe = if near.distance > last { first_contact(pairing, start, end, least)? } else { 0.0 };
+    let led = |i: usize| surfaces.k[vertices[i] as usize] <= 0.0;
+    let mut carried = None;
+    for side in [0..split, split..4] {
+        if side.clone().all(led) {
+            let weight: f64 = side.clone().map(|i| near.weights[i].abs()).sum();
+            let way: Vec3 = side.map(|i| (end[i] - start[i]) * near.weights[i].abs()).sum();
+            carried = Some(way / weight);
+        }
+    }
+    Some(Meeting { vertices, safe, carried })
+}

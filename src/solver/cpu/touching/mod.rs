@@ -1,0 +1,386 @@
+//! Cloth against cloth, against itself and against the triangles of colliders.
+//!
+//! ```text
+//! look     from the start of the step and the look-ahead: which features may touch (candidates), which do (contacts)
+//! press    after the cloths' own constraints: one sweep over the contacts, then the guard, which lets nothing cross
+//! calm     after the step: the speed at which features that were too near were led apart is taken away again
+//! ```
+//!
+//! All vertices of all bodies stand in one numbering, cloths first; contact does not ask what it touches.
+
+mod candidates;
+mod clusters;
+mod crossings;
+mod guard;
+mod surfaces;
+
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use self::candidates::{Candidates, ClusterPair};
+use self::crossings::Crossing;
+use self::guard::Guarded;
+use self::surfaces::Surfaces;
+use super::cloth_step::ClothStep;
+use crate::algorithms::contact::pair::PairContact;
+use crate::math::Vec3;
+use crate::mesh::topology::Topology;
+use crate::model::{ClothState, Model, MovingCollider};
+use crate::solver::TouchCounts;
+
+/// Speed at which features that are nearer than they should be are led apart [m/s].
+const RECOVERY_SPEED: f64 = 0.3;
+/// Pairs of clusters from which on looking at them is shared out to threads.
+const PARALLEL_PAIRS: usize = 64;
+
+/// A collider whose triangles take part in this frame.
+struct TouchedCollider {
+    number: usize,
+    choice: u64,
+    /// Its vertices that are near, by their numbers in its mesh, ascending.
+    vertices: Vec<u32>,
+}
+
+/// Everything that touches, and how.
+pub struct Touching<'m> {
+    model: &'m Model,
+    surfaces: Surfaces,
+    colliders: Vec<TouchedCollider>,
+    candidates: Candidates,
+    /// Where all vertices are at the start and at the end of the step [m].
+    from: Vec<Vec3>,
+    to: Vec<Vec3>,
+    contacts: Vec<PairContact>,
+    /// For each vertex the bodies that it is let pass because it is inside or tangled, one bit a body.
+    released: Vec<u64>,
+    /// What was done since the start of the frame, for each cloth.
+    pub counts: Vec<TouchCounts>,
+    /// Time spent [s]; it decides nothing.
+    pub seconds: f64,
+}
+
+/// The bit of a body; from the 64th on they share one.
+fn bit(body: usize) -> u64 {
+    1 << body.min(63)
+}
+
+/// Whether two features pass through each other: each side has a vertex that the other's body lets pass.
+fn passes<'a>(surfaces: &'a Surfaces, released: &'a [u64]) -> impl Fn(&[u32; 4]) -> bool + Sync + 'a {
+    let is_any = released.iter().any(|bits| *bits != 0);
+    move |vertices: &[u32; 4]| {
+        if !is_any {
+            return false;
+        }
+        let lets = |of: u32, v: u32| released[v as usize] & bit(usize::from(surfaces.body_of[of as usize])) != 0;
+        let is_led = |v: u32| surfaces.k[v as usize] <= 0.0;
+        let [first, second] = [vertices[0], vertices[3]];
+        // The second and third vertex are with the first or the last; within one body both sides ask for the same bit.
+        let of_first = vertices[..3]
+            .iter()
+            .any(|&v| lets(second, v) && surfaces.body_of[v as usize] == surfaces.body_of[first as usize]);
+        let of_second = vertices[1..]
+            .iter()
+            .any(|&v| lets(first, v) && surfaces.body_of[v as usize] == surfaces.body_of[second as usize]);
+        of_first && (of_second || is_led(second)) || of_second && is_led(first)
+    }
+}
+
+impl<'m> Touching<'m> {
+    /// For the cloths of a model.
+    pub fn new(model: &'m Model) -> Self {
+        let mut surfaces = Surfaces::default();
+        for cloth in &model.cloths {
+            let k = cloth.vertex_k.iter().zip(&cloth.is_led).map(|(&k, &is_led)| if is_led { 0.0 } else { k });
+            surfaces.add(&cloth.mesh.positions, k, &cloth.mesh.triangles, &cloth.topology);
+        }
+        Touching {
+            from: vec![Vec3::zeros(); surfaces.body_of.len()],
+            to: vec![Vec3::zeros(); surfaces.body_of.len()],
+            counts: vec![TouchCounts::default(); model.cloths.len()],
+            colliders: Vec::new(),
+            candidates: Candidates::default(),
+            contacts: Vec::new(),
+            released: Vec::new(),
+            seconds: 0.0,
+            surfaces,
+            model,
+        }
+    }
+
+    /// Prepare a frame; what follows depends on the state alone.
+    pub fn begin_frame(&mut self) {
+        self.counts.fill(TouchCounts::default());
+        self.colliders.clear();
+        self.surfaces.truncate(self.model.cloths.len());
+        self.candidates = Candidates::default();
+        self.contacts.clear();
+    }
+
+    /// Take in the triangles of colliders that are near now, if they are others than before, and start over then.
+    fn gather(&mut self, colliders: &[MovingCollider]) {
+        let near = |number: usize| colliders[number].near_triangles().filter(|near| !near.numbers.is_empty());
+        let known: Vec<(usize, u64)> = self.colliders.iter().map(|c| (c.number, c.choice)).collect();
+        let now: Vec<(usize, u64)> =
+            (0..colliders.len()).filter_map(|number| Some((number, near(number)?.choice))).collect();
+        if known == now && !self.candidates.is_empty() {
+            return;
+        }
+        self.surfaces.truncate(self.model.cloths.len());
+        self.colliders.clear();
+        for (number, choice) in now {
+            let Some(near) = near(number) else { continue };
+            let mut vertices: Vec<u32> = near.numbers.iter().flat_map(|&t| near.corners[t as usize]).collect();
+            vertices.sort_unstable();
+            vertices.dedup();
+            let local = |v: u32| vertices.partition_point(|known| *known < v) as u32;
+            let triangles: Vec<[u32; 3]> = near.numbers.iter().map(|&t| near.corners[t as usize].map(local)).collect();
+            let places: Vec<Vec3> = vertices.iter().map(|&v| colliders[number].vertex(v, 0)).collect();
+            let k = std::iter::repeat_n(0.0, vertices.len());
+            self.surfaces.add(&places, k, &triangles, &Topology::build(&triangles));
+            self.colliders.push(TouchedCollider { number, choice, vertices });
+        }
+        self.from.resize(self.surfaces.body_of.len(), Vec3::zeros());
+        self.to.resize(self.surfaces.body_of.len(), Vec3::zeros());
+        self.candidates = Candidates::default();
+    }
+
+    /// Where the colliders' vertices are at both ends of the step.
+    fn place_colliders(&mut self, colliders: &[MovingCollider], ends: [usize; 2]) {
+        let cloths = self.model.cloths.len();
+        for (touched, body) in self.colliders.iter().zip(&self.surfaces.bodies[cloths..]) {
+            let collider = &colliders[touched.number];
+            for (place, &v) in touched.vertices.iter().enumerate() {
+                self.from[body.first_vertex + place] = collider.vertex(v, ends[0]);
+                self.to[body.first_vertex + place] = collider.vertex(v, ends[1]);
+            }
+        }
+    }
+
+    /// How far two bodies keep apart [m]; none where they pass through each other.
+    fn gap(model: &Model, colliders: &[TouchedCollider], a: u16, b: u16) -> Option<f64> {
+        let cloth = |body: u16| model.cloths.get(usize::from(body));
+        let collider = |body: u16| &model.colliders[colliders[usize::from(body) - model.cloths.len()].number];
+        match (cloth(a), cloth(b)) {
+            (Some(own), Some(_)) if a == b => own.self_collision.then_some(own.fabric.thickness),
+            (Some(one), Some(other)) => Some(0.5 * (one.fabric.thickness + other.fabric.thickness)),
+            (Some(cloth), None) => Some(cloth.fabric.thickness + collider(b).thickness),
+            (None, Some(cloth)) => Some(cloth.fabric.thickness + collider(a).thickness),
+            (None, None) => None,
+        }
+    }
+
+    /// See what may touch and what does, from the start of the step and the look-ahead positions.
+    pub fn look(
+        &mut self,
+        cloths: &[ClothStep],
+        states: &[ClothState],
+        colliders: &[MovingCollider],
+        collider_friction: &[f64],
+        h: f64,
+    ) {
+        let start = Instant::now();
+        self.gather(colliders);
+        self.place_colliders(colliders, [0, 1]);
+        for ((body, cloth), state) in self.surfaces.bodies.iter().zip(cloths).zip(states) {
+            let range = body.first_vertex..body.first_vertex + body.vertex_count;
+            cloth.vertices_of(&state.x, &mut self.from[range.clone()]);
+            cloth.vertices_of(cloth.ahead(), &mut self.to[range]);
+        }
+        let (model, touched) = (self.model, &self.colliders);
+        let gaps = |a: u16, b: u16| Self::gap(model, touched, a, b);
+        if self.candidates.is_empty() {
+            let bodies = self.surfaces.bodies.len() as u16;
+            let all = (0..bodies).flat_map(|a| (0..bodies).map(move |b| (a, b)));
+            let largest = all.filter_map(|(a, b)| gaps(a, b)).fold(0.0, f64::max);
+            let mean_edge = model.cloths.iter().map(|cloth| cloth.mean_edge).fold(f64::INFINITY, f64::min);
+            self.candidates.reset(&self.surfaces, &self.from, mean_edge, largest);
+            self.candidates.cover(&self.surfaces, &gaps, &self.from, &self.to);
+            let crossings = crossings::find(&self.candidates, &self.surfaces, &self.from);
+            self.release(&crossings, colliders);
+        }
+        let (model, touched) = (self.model, &self.colliders);
+        let gaps = |a: u16, b: u16| Self::gap(model, touched, a, b);
+        self.candidates.cover(&self.surfaces, &gaps, &self.from, &self.to);
+
+        let (surfaces, from, to) = (&self.surfaces, &self.from, &self.to);
+        let friction = |v: u32| {
+            let body = usize::from(surfaces.body_of[v as usize]);
+            let of_collider = || collider_friction[touched[body - model.cloths.len()].number];
+            model.cloths.get(body).map_or_else(of_collider, |cloth| cloth.fabric.friction)
+        };
+        let recover = RECOVERY_SPEED * h;
+        let passes = passes(surfaces, &self.released);
+        let look = |pair: &mut ClusterPair| {
+            let mut found = Vec::new();
+            for number in 0..pair.list.len() {
+                let candidate = pair.list[number];
+                if pair.at_least(&candidate) > candidate.gap + pair.approach() || passes(&candidate.vertices) {
+                    continue;
+                }
+                let near = pair.measure(number, from);
+                let ways = candidate.vertices.map(|v| to[v as usize] - from[v as usize]);
+                let coming: Vec3 = ways.iter().zip(near.weights).map(|(way, weight)| way * weight).sum();
+                // What moves across may still come nearer by what the vertices move against each other.
+                if near.distance > candidate.gap + coming.norm() {
+                    continue;
+                }
+                let friction = (friction(candidate.vertices[0]) * friction(candidate.vertices[3])).sqrt();
+                let k = candidate.vertices.map(|v| surfaces.k[v as usize]);
+                found.extend(PairContact::new(candidate.vertices, &near, candidate.gap, recover, friction, k));
+            }
+            found
+        };
+        let pairs = &mut self.candidates.pairs;
+        self.contacts = if pairs.len() >= PARALLEL_PAIRS && rayon::current_num_threads() > 1 {
+            pairs.par_iter_mut().with_min_len(16).flat_map_iter(look).collect()
+        } else {
+            pairs.iter_mut().flat_map(look).collect()
+        };
+        // An order that follows from the mesh, not from how it was clustered.
+        self.contacts.sort_unstable_by_key(|contact| contact.vertices);
+        self.seconds += start.elapsed().as_secs_f64();
+    }
+
+    /// Let what is tangled or inside a body pass: whatever kept its distance there would hold it on the wrong side.
+    fn release(&mut self, crossings: &[Crossing], colliders: &[MovingCollider]) {
+        let surfaces = &self.surfaces;
+        let body = |v: u32| usize::from(surfaces.body_of[v as usize]);
+        self.released.clear();
+        self.released.resize(surfaces.body_of.len(), 0);
+        let cloths = self.model.cloths.len();
+        for cloth in &surfaces.bodies[..cloths] {
+            for v in cloth.first_vertex..cloth.first_vertex + cloth.vertex_count {
+                for (touched, other) in self.colliders.iter().zip(cloths..) {
+                    if colliders[touched.number].nearest(self.from[v], 0.0).is_some_and(|near| near.distance < 0.0) {
+                        self.released[v] |= bit(other);
+                    }
+                }
+            }
+        }
+        self.counts.iter_mut().for_each(|counts| counts.released = 0);
+        for crossing in crossings {
+            let (of_edge, of_triangle) = (body(crossing.edge[0]), body(crossing.triangle[0]));
+            crossing.edge.iter().for_each(|&v| self.released[v as usize] |= bit(of_triangle));
+            crossing.triangle.iter().for_each(|&v| self.released[v as usize] |= bit(of_edge));
+        }
+        for (v, _) in self.released.iter().enumerate().filter(|(_, released)| **released != 0) {
+            if let Some(counts) = self.counts.get_mut(body(v as u32)) {
+                counts.released += 1;
+            }
+        }
+    }
+
+    /// Correct the look-ahead positions of the cloths: contacts once, then whatever would still cross.
+    pub fn press(&mut self, cloths: &mut [ClothStep]) {
+        let start = Instant::now();
+        for (body, cloth) in self.surfaces.bodies.iter().zip(&*cloths) {
+            let range = body.first_vertex..body.first_vertex + body.vertex_count;
+            cloth.vertices_of(cloth.ahead(), &mut self.to[range]);
+        }
+        for contact in &mut self.contacts {
+            let at = contact.vertices.map(|v| v as usize);
+            let by = contact.correct_position(at.map(|v| self.to[v]));
+            if by != Vec3::zeros() {
+                for (corner, v) in at.into_iter().enumerate() {
+                    self.to[v] += by * contact.share(corner, self.surfaces.k[v]);
+                }
+            }
+        }
+        let guarded = self.guard();
+        self.candidates.moved();
+        let is_changed = !guarded.cut.is_empty() || self.contacts.iter().any(|contact| contact.pressed > 0.0);
+        self.count(&guarded);
+        for (body, cloth) in self.surfaces.bodies.iter().zip(cloths).filter(|_| is_changed) {
+            cloth.put_vertices(&self.to[body.first_vertex..body.first_vertex + body.vertex_count]);
+        }
+        self.seconds += start.elapsed().as_secs_f64();
+    }
+
+    fn guard(&mut self) -> Guarded {
+        let (model, touched) = (self.model, &self.colliders);
+        let gaps = |a: u16, b: u16| Self::gap(model, touched, a, b);
+        let passes = passes(&self.surfaces, &self.released);
+        guard::guard(&mut self.candidates, &self.surfaces, &gaps, &passes, &self.from, &mut self.to)
+    }
+
+    fn count(&mut self, guarded: &Guarded) {
+        let body_of = &self.surfaces.body_of;
+        self.counts.iter_mut().for_each(|counts| counts.contacts = 0);
+        let counts = &mut self.counts;
+        let mut each = |v: u32, add: &dyn Fn(&mut TouchCounts)| {
+            if let Some(counts) = counts.get_mut(usize::from(body_of[v as usize])) {
+                add(counts);
+            }
+        };
+        for contact in self.contacts.iter().filter(|contact| contact.pressed > 0.0) {
+            each(contact.vertices[0], &|counts| counts.contacts += 1);
+            if body_of[contact.vertices[0] as usize] != body_of[contact.vertices[3] as usize] {
+                each(contact.vertices[3], &|counts| counts.contacts += 1);
+            }
+        }
+        guarded.cut.iter().for_each(|&v| each(v, &|counts| counts.cut += 1));
+        guarded.left.iter().for_each(|vertices| each(vertices[0], &|counts| counts.left += 1));
+    }
+
+    /// How many edges pierce a triangle where everything is at the end.
+    fn count_crossings(&mut self) {
+        let (model, touched) = (self.model, &self.colliders);
+        let gaps = |a: u16, b: u16| Self::gap(model, touched, a, b);
+        self.candidates.moved();
+        self.candidates.cover(&self.surfaces, &gaps, &self.to, &self.to);
+        for crossing in crossings::find(&self.candidates, &self.surfaces, &self.to) {
+            let [one, other] = [crossing.edge[0], crossing.triangle[0]].map(|v| self.surfaces.body_of[v as usize]);
+            for of in [one, other].into_iter().take(if one == other { 1 } else { 2 }) {
+                if let Some(counts) = self.counts.get_mut(usize::from(of)) {
+                    counts.crossings += 1;
+                }
+            }
+        }
+    }
+
+    /// Take away the speed at which features were led apart.
+    pub fn calm(&mut self, cloths: &mut [ClothStep], states: &mut [ClothState], h: f64) {
+        let cloth_count = self.model.cloths.len();
+        for contact in self.contacts.iter().filter(|contact| contact.pressed > 0.0) {
+            let bodies = contact.vertices.map(|v| usize::from(self.surfaces.body_of[v as usize]));
+            let local =
+                |corner: usize| contact.vertices[corner] as usize - self.surfaces.bodies[bodies[corner]].first_vertex;
+            let velocities: [Vec3; 4] = std::array::from_fn(|corner| {
+                let v = contact.vertices[corner] as usize;
+                match bodies[corner] < cloth_count {
+                    true => cloths[bodies[corner]].vertex_value(local(corner), &states[bodies[corner]].v),
+                    false => (self.to[v] - self.from[v]) / h,
+                }
+            });
+            let by = contact.calm(velocities, h);
+            if by == Vec3::zeros() {
+                continue;
+            }
+            for corner in (0..4).filter(|&corner| bodies[corner] < cloth_count) {
+                let k = self.surfaces.k[contact.vertices[corner] as usize];
+                let by = by * contact.share(corner, k);
+                cloths[bodies[corner]].shift_vertex(local(corner), &mut states[bodies[corner]].v, by);
+            }
+        }
+    }
+
+    /// The end of a frame: vertices move from where the last step has left them to where they are written, as far as nothing crosses.
+    pub fn guard_written(&mut self, before: &[Vec<Vec3>], states: &mut [ClothState], colliders: &[MovingCollider]) {
+        let start = Instant::now();
+        self.place_colliders(colliders, [1, 1]);
+        for ((body, before), state) in self.surfaces.bodies.iter().zip(before).zip(&*states) {
+            let range = body.first_vertex..body.first_vertex + body.vertex_count;
+            self.from[range.clone()].copy_from_slice(before);
+            self.to[range].copy_from_slice(state.vertices());
+        }
+        let guarded = self.guard();
+        self.count(&guarded);
+        self.count_crossings();
+        for (body, state) in self.surfaces.bodies.iter().zip(states).filter(|_| !guarded.cut.is_empty()) {
+            let written = if state.seen.is_empty() { &mut state.x } else { &mut state.seen };
+            written.copy_from_slice(&self.to[body.first_vertex..body.first_vertex + body.vertex_count]);
+        }
+        self.seconds += start.elapsed().as_secs_f64();
+    }
+}

@@ -1,0 +1,41 @@
+//! Nothing goes through anything: scenes that are hard in this respect, and a checker that knows nothing of how Kiln
+//! works.
+#![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod checker;
+mod crossings;
+mod holds;
+mod scenes;
+mod shapes;
+mod start;
+
+use crossings::{Crossings, Mesh};
+use kiln::math::Vec3;
+use scenes::Scene;
+use support::World;
+
+/// Simulate a scene and count what crosses at every frame, the first included, in vertices as they are written: `world`
+/// must be of `scene`. Meshes are numbered as in `meshes`.
+fn check(world: &World, scene: &Scene) -> Vec<(i64, Crossings)> {
+    let start: Vec<&[Vec3]> = world.start.cloths.iter().map(|cloth| cloth.vertices()).collect();
+    let first = world.scene.first_frame;
+    let mut found = vec![(first, crossings::find(&meshes(world, scene, first, &start)))];
+    world.simulate(|frame| {
+        let vertices: Vec<&[Vec3]> = frame.vertices.iter().map(|vertices| vertices.positions.as_slice()).collect();
+        found.push((frame.number, crossings::find(&meshes(world, scene, frame.number, &vertices))));
+    });
+    found
+}
+
+/// The cloths with these vertices, as the store rounds them, then the colliders at that frame, both in the order of the
+/// scene.
+fn meshes(world: &World, scene: &Scene, frame: i64, vertices: &[&[Vec3]]) -> Vec<Mesh> {
+    let cloths = world.model.cloths.iter().zip(vertices).map(|(cloth, vertices)| {
+        let rounded: Vec<[f32; 3]> = vertices.iter().map(|v| v.map(|x| x as f32).into()).collect();
+        Mesh::new(&cloth.name, &rounded, &cloth.mesh.triangles, &cloth.is_led)
+    });
+    cloths.chain(scene.colliders.iter().map(|collider| collider.at(frame))).collect()
+}
