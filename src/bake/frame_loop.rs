@@ -10,7 +10,7 @@ use crate::mesh::measures::edge_stretch;
 use crate::model::{ClothModel, Model, Moment, State};
 use crate::scene::Scene;
 use crate::solver::cpu::CpuBackend;
-use crate::solver::{Backend, ClothReport, Drive, Quality, Vertices, advance_frame};
+use crate::solver::{Backend, ClothReport, Drive, PhaseSeconds, Quality, Vertices, advance_frame};
 
 /// The simulation of a scene, one frame in memory.
 pub struct FrameLoop<'m> {
@@ -20,8 +20,8 @@ pub struct FrameLoop<'m> {
     backend: CpuBackend<'m>,
     /// Frames since the start, pre-roll included: the clock of the weather.
     elapsed_frames: u64,
-    /// Of the last frame [s].
-    collider_seconds: f64,
+    /// Of the last frame.
+    phase_seconds: PhaseSeconds,
     reports: Vec<ClothReport>,
     qualities: Vec<Quality>,
     /// Per cloth: simulation vertices, then the same as file vertices.
@@ -37,7 +37,7 @@ impl<'m> FrameLoop<'m> {
         FrameLoop {
             backend: CpuBackend::new(scene, model),
             elapsed_frames: 0,
-            collider_seconds: 0.0,
+            phase_seconds: PhaseSeconds::default(),
             reports: vec![ClothReport::default(); count],
             qualities: vec![Quality::default(); count],
             vertices: vec![Vertices::default(); count],
@@ -89,7 +89,8 @@ impl<'m> FrameLoop<'m> {
         let mut record = FrameRecord {
             frame,
             seconds: 0.0,
-            collider_seconds: if substeps > 0 { self.collider_seconds } else { 0.0 },
+            collider_seconds: if substeps > 0 { self.phase_seconds.colliders } else { 0.0 },
+            contact_seconds: if substeps > 0 { self.phase_seconds.touching } else { 0.0 },
             substeps,
             iterations: self.sum(substeps, |report| report.iterations + report.linear.solves),
             factorisations: self.sum(substeps, |report| report.linear.factorisations),
@@ -120,7 +121,7 @@ impl<'m> FrameLoop<'m> {
         };
         let report = advance_frame(&mut self.backend, self.scene, self.model, &mut self.state, drive);
         self.reports = report.cloths;
-        self.collider_seconds = report.collider_seconds;
+        self.phase_seconds = report.seconds;
         self.elapsed_frames += 1;
         report.substeps
     }

@@ -54,6 +54,9 @@ pub struct FrameRecord {
     /// How much of that went into where the colliders are and what is near them [s].
     #[serde(default)]
     pub collider_seconds: f64,
+    /// How much of it went into triangles that touch [s].
+    #[serde(default)]
+    pub contact_seconds: f64,
     /// Steps it was cut into.
     pub substeps: u32,
     /// Sweeps over all constraints, and solves of the linear solvers, of all its steps.
@@ -70,7 +73,7 @@ pub struct FrameRecord {
 impl FrameRecord {
     /// The first metric that JSON cannot hold.
     pub fn not_finite(&self) -> Option<String> {
-        if !self.seconds.is_finite() || !self.collider_seconds.is_finite() {
+        if !self.seconds.is_finite() || !self.collider_seconds.is_finite() || !self.contact_seconds.is_finite() {
             return Some("seconds".to_owned());
         }
         for object in &self.objects {

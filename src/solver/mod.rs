@@ -94,6 +94,22 @@ pub struct Quality {
     pub max_penetration: f64,
 }
 
+/// Time that parts of the work have taken [s].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PhaseSeconds {
+    /// Where the colliders are, and what single points are near them.
+    pub colliders: f64,
+    /// Triangles that touch: finding what is near, pressing, guarding.
+    pub touching: f64,
+}
+
+impl std::ops::AddAssign for PhaseSeconds {
+    fn add_assign(&mut self, more: Self) {
+        self.colliders += more.colliders;
+        self.touching += more.touching;
+    }
+}
+
 /// Something that can simulate: four verbs, the first of which is making it from a model.
 pub trait Backend {
     /// Take in what acts during the next frame.
@@ -102,8 +118,8 @@ pub trait Backend {
     fn advance(&mut self, state: &mut State) -> Vec<ClothReport>;
     /// The vertices of a cloth and how good they are.
     fn fetch(&mut self, state: &State, cloth: usize, vertices: &mut Vertices) -> Quality;
-    /// Time spent on colliders since this was last asked [s].
-    fn take_collider_seconds(&mut self) -> f64;
+    /// Time spent since this was last asked.
+    fn take_seconds(&mut self) -> PhaseSeconds;
 }
 
 /// How often a frame that misses its tolerance is simulated again, each time with twice the steps.
@@ -118,8 +134,8 @@ pub struct FrameReport {
     pub substeps: u32,
     /// One report a cloth, of the attempt that counts.
     pub cloths: Vec<ClothReport>,
-    /// Time spent on where the colliders are and what is near them, all attempts together [s]; it decides nothing.
-    pub collider_seconds: f64,
+    /// Time spent, all attempts together; it decides nothing.
+    pub seconds: PhaseSeconds,
 }
 
 /// Simulate one frame; `drive.substeps` is filled in here. With automatic steps, a frame that breaks its promise is simulated again from its
@@ -139,18 +155,18 @@ pub fn advance_frame(
     };
     let start = state.clone();
     let mut before: Option<(f64, State, FrameReport)> = None;
-    let mut collider_seconds = 0.0;
+    let mut seconds = PhaseSeconds::default();
     for attempt in 0.. {
         backend.drive(Drive { substeps, ..drive });
         let cloths = backend.advance(state);
-        collider_seconds += backend.take_collider_seconds();
+        seconds += backend.take_seconds();
         let missed = cloths.iter().map(ClothReport::missed_by).fold(0.0, cpu::independent::larger);
-        let report = FrameReport { substeps, cloths, collider_seconds };
+        let report = FrameReport { substeps, cloths, seconds };
         let hardly_helps = before.as_ref().is_some_and(|(last, ..)| missed > WORTH_REPEATING * last);
         if missed <= 0.0 || attempt == FRAME_RETRIES || 2 * substeps > most || hardly_helps {
             if let Some((_, better, report)) = before.filter(|(last, ..)| missed > *last) {
                 *state = better;
-                return FrameReport { collider_seconds, ..report };
+                return FrameReport { seconds, ..report };
             }
             // What more steps did not mend must not make the next frames dear.
             if missed <= 0.0 {

@@ -2,7 +2,7 @@
 
 use kiln::model::{Moment, State};
 use kiln::solver::cpu::CpuBackend;
-use kiln::solver::{Backend, ClothReport, Drive, Quality, Vertices, advance_frame};
+use kiln::solver::{Backend, ClothReport, Drive, PhaseSeconds, Quality, Vertices, advance_frame};
 use serde_json::Value;
 
 use crate::support::World;
@@ -166,8 +166,8 @@ impl Backend for Counted<'_> {
         self.backend.fetch(state, cloth, vertices)
     }
 
-    fn take_collider_seconds(&mut self) -> f64 {
-        self.backend.take_collider_seconds()
+    fn take_seconds(&mut self) -> PhaseSeconds {
+        self.backend.take_seconds()
     }
 }
 

@@ -102,6 +102,7 @@ fn record(frame: i64) -> FrameRecord {
         frame,
         seconds: 0.016,
         collider_seconds: 0.0,
+        contact_seconds: 0.5,
         substeps: 12,
         iterations: 99,
         factorisations: 7,

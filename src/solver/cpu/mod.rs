@@ -14,7 +14,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::wind::Weather;
-use super::{Backend, ClothReport, Drive, Quality, Vertices};
+use super::{Backend, ClothReport, Drive, PhaseSeconds, Quality, Vertices};
 use crate::math::Vec3;
 use crate::mesh::bvh::Aabb;
 use crate::model::{ColliderModel, Model, Moment, MovingCollider, State};
@@ -176,7 +176,10 @@ impl Backend for CpuBackend<'_> {
         self.cloths[cloth].quality(moving, &vertices.positions, &self.colliders)
     }
 
-    fn take_collider_seconds(&mut self) -> f64 {
-        std::mem::take(&mut self.collider_seconds)
+    fn take_seconds(&mut self) -> PhaseSeconds {
+        PhaseSeconds {
+            colliders: std::mem::take(&mut self.collider_seconds),
+            touching: std::mem::take(&mut self.touching.seconds),
+        }
     }
 }

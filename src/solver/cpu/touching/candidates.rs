@@ -14,11 +14,14 @@ use crate::math::Vec3;
 use crate::mesh::bvh::Aabb;
 
 /// Steps of the present motion that the list of a pair of clusters shall last.
-const LASTING_STEPS: f64 = 16.0;
+const LASTING_STEPS: f64 = 32.0;
 /// The same for the list of pairs of clusters.
 const FAR_STEPS: f64 = 32.0;
-/// Most margin, in mean edges: beyond it lists fill with neighbours along the surface.
-const MOST_MARGIN: f64 = 0.5;
+/// How much faster than in the last step parts of a cluster may move against each other.
+const LIKELY: f64 = 1.5;
+/// Least and most margin, in mean edges: below it lists are made too often, beyond it they fill with neighbours along the surface. These were
+/// the cheapest of those tried on the flag and the ball sheet.
+const MARGIN: [f64; 2] = [0.2, 0.4];
 /// Lists from which on making them is shared out to threads.
 const PARALLEL_LISTS: usize = 8;
 
@@ -122,11 +125,24 @@ impl Candidates {
         (self.largest_gap, self.lists_made, self.searches) = (largest_gap, 0, 0);
     }
 
+    /// Make the lists complete for a motion like the last one, with some room for what is faster; the guard looks closely.
+    pub fn cover_likely(&mut self, surfaces: &Surfaces, gaps: Gaps, from: &[Vec3]) {
+        for cluster in &mut self.clusters {
+            cluster.spread *= LIKELY;
+        }
+        self.complete(surfaces, gaps, from);
+    }
+
     /// Make the lists complete for a motion from the start to the end of a step.
     pub fn cover(&mut self, surfaces: &Surfaces, gaps: Gaps, from: &[Vec3], to: &[Vec3]) {
         clusters::observe(&mut self.clusters, from, to);
+        self.complete(surfaces, gaps, from);
+    }
+
+    fn complete(&mut self, surfaces: &Surfaces, gaps: Gaps, from: &[Vec3]) {
         let fastest = self.clusters.iter().map(|c| c.way.norm() + c.spread).fold(0.0, f64::max);
         if self.far_approached + 2.0 * fastest > self.far {
+            clusters::locate(&mut self.clusters, from);
             self.search(gaps, 2.0 * fastest);
         }
         let clusters = &self.clusters;
@@ -139,9 +155,10 @@ impl Candidates {
             }
         }
         self.lists_made += due.len() as u64;
-        let most = MOST_MARGIN * self.mean_edge;
+        let [least, most] = MARGIN.map(|edges| edges * self.mean_edge);
         let make = |pair: &ClusterPair| {
-            let margin = (LASTING_STEPS * pair.approach).max(pair.gap).min(most).max(2.0 * pair.approach);
+            let lasting = (LASTING_STEPS * pair.approach).clamp(least, most);
+            let margin = lasting.max(pair.gap).max(2.0 * pair.approach);
             let radius = pair.gap + margin;
             let [a, b] = pair.clusters;
             let [a, b] = [&clusters[a as usize], &clusters[b as usize]];
@@ -230,11 +247,12 @@ fn list(
         let corners = surfaces.triangles[t as usize];
         corners.iter().fold(Aabb::empty(), |aabb, &v| aabb.join(Aabb::around(x[v as usize])))
     };
-    let near = |cluster: &Cluster, other: &Cluster| -> Vec<(u32, Aabb)> {
-        let reach = other.around.grown(radius);
+    let [box_of_a, box_of_b] = [a, b].map(|cluster| cluster.around(x));
+    let near = |cluster: &Cluster, other: &Aabb| -> Vec<(u32, Aabb)> {
+        let reach = other.grown(radius);
         cluster.triangles.iter().map(|&t| (t, around(t))).filter(|(_, aabb)| same || reach.meets(aabb)).collect()
     };
-    let (of_a, of_b) = (near(a, b), if same { Vec::new() } else { near(b, a) });
+    let (of_a, of_b) = (near(a, &box_of_b), if same { Vec::new() } else { near(b, &box_of_a) });
     let mut found = Lister { surfaces, x, radius, gap, is_own: a.body == b.body, list: Vec::new() };
     for (place, (s, around_s)) in of_a.iter().enumerate() {
         let reach = around_s.grown(radius);

@@ -20,7 +20,7 @@ pub struct Cluster {
     pub triangles: Vec<u32>,
     /// Their vertices, ascending.
     vertices: Vec<u32>,
-    /// Around them at the start of the step.
+    /// Around them when pairs of clusters were last looked for.
     pub around: Aabb,
     /// Their mean displacement in the step [m].
     pub way: Vec3,
@@ -57,24 +57,38 @@ pub fn build(surfaces: &Surfaces, body: usize, x: &[Vec3], clusters: &mut Vec<Cl
     }
 }
 
-/// Where the clusters are and how they move in a step.
+/// How the clusters move in a step.
 pub fn observe(clusters: &mut [Cluster], from: &[Vec3], to: &[Vec3]) {
-    let observe = |cluster: &mut Cluster| {
-        let (mut around, mut way) = (Aabb::empty(), Vec3::zeros());
+    for_each(clusters, |cluster| {
+        let way: Vec3 = cluster.vertices.iter().map(|&v| to[v as usize] - from[v as usize]).sum();
+        let way = way / cluster.vertices.len() as f64;
+        let mut spread = 0.0;
         for &v in &cluster.vertices {
-            around = around.join(Aabb::around(from[v as usize]));
-            way += to[v as usize] - from[v as usize];
+            let off = (to[v as usize] - from[v as usize] - way).norm_squared();
+            // A plain comparison: f64::max takes many instructions.
+            spread = if off > spread { off } else { spread };
         }
-        way /= cluster.vertices.len() as f64;
-        let off = |&v: &u32| (to[v as usize] - from[v as usize] - way).norm_squared();
-        // A way that is not a number leaves nothing that could be looked at.
-        let spread = cluster.vertices.iter().map(off).fold(0.0, f64::max).sqrt();
-        (cluster.around, cluster.way, cluster.spread) = (around, way, spread);
-    };
+        (cluster.way, cluster.spread) = (way, spread.sqrt());
+    });
+}
+
+/// Where the clusters are.
+pub fn locate(clusters: &mut [Cluster], x: &[Vec3]) {
+    for_each(clusters, |cluster| cluster.around = cluster.around(x));
+}
+
+fn for_each(clusters: &mut [Cluster], observe: impl Fn(&mut Cluster) + Sync + Send) {
     if clusters.len() >= PARALLEL_CLUSTERS && rayon::current_num_threads() > 1 {
         clusters.par_iter_mut().with_min_len(32).for_each(observe);
     } else {
         clusters.iter_mut().for_each(observe);
+    }
+}
+
+impl Cluster {
+    /// The box around it.
+    pub fn around(&self, x: &[Vec3]) -> Aabb {
+        self.vertices.iter().fold(Aabb::empty(), |aabb, &v| aabb.join(Aabb::around(x[v as usize])))
     }
 }
 

@@ -29,13 +29,14 @@ pub fn find(candidates: &Candidates, surfaces: &Surfaces, x: &[Vec3]) -> Vec<Cro
     let look = |[a, b]: [u32; 2]| {
         let [of_a, of_b] = [a, b].map(|number| candidates.cluster(number));
         let mut found = Vec::new();
-        if a != b && !of_a.around.meets(&of_b.around) {
+        let [box_of_a, box_of_b] = [of_a, of_b].map(|cluster| cluster.around(x));
+        if !box_of_a.meets(&box_of_b) {
             return found;
         }
-        let near = |own: &Cluster, other: &Cluster| -> Vec<(u32, Aabb)> {
-            own.triangles.iter().map(around).filter(|(_, aabb)| aabb.meets(&other.around)).collect()
+        let near = |own: &Cluster, other: &Aabb| -> Vec<(u32, Aabb)> {
+            own.triangles.iter().map(around).filter(|(_, aabb)| aabb.meets(other)).collect()
         };
-        let (first, second) = (near(of_a, of_b), if a == b { Vec::new() } else { near(of_b, of_a) });
+        let (first, second) = (near(of_a, &box_of_b), if a == b { Vec::new() } else { near(of_b, &box_of_a) });
         for (place, (s, around_s)) in first.iter().enumerate() {
             let others = if a == b { &first[place + 1..] } else { &second[..] };
             for (t, _) in others.iter().filter(|(_, around_t)| around_s.meets(around_t)) {

@@ -201,7 +201,7 @@ impl<'m> Touching<'m> {
         }
         let (model, touched) = (self.model, &self.colliders);
         let gaps = |a: u16, b: u16| Self::gap(model, touched, a, b);
-        self.candidates.cover(&self.surfaces, &gaps, &self.from, &self.to);
+        self.candidates.cover_likely(&self.surfaces, &gaps, &self.from);
 
         let (surfaces, from, to) = (&self.surfaces, &self.from, &self.to);
         let friction = |v: u32| {
