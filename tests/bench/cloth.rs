@@ -4,6 +4,8 @@
 //! `-- --limit=10` to end every run after 10 s (60 without it). Times are processor seconds of one thread, which other work on the
 //! machine changes less than those of the clock; counts stand beside them, because machines differ. Nothing is asserted.
 //!
+//! Cloth alone, without self-collision, unless a table says otherwise.
+//!
 //! ```text
 //! published    the two scenes of [Bender14, table 4.1], also against the bare cost of the linear system
 //! thesis       the hanging sheets of [Bender14]
@@ -81,6 +83,7 @@ struct Hung {
     max_stretch: f64,
     /// 0 for as many as are needed.
     substeps: u32,
+    self_collision: bool,
 }
 
 const HUNG: Hung = Hung {
@@ -93,11 +96,12 @@ const HUNG: Hung = Hung {
     solver: "auto",
     max_stretch: 0.01,
     substeps: 0,
+    self_collision: false,
 };
 
 impl Hung {
     fn world(&self) -> World {
-        let Hung { vertices: n, size, fps, frames, drag, model, solver, max_stretch, substeps } = *self;
+        let Hung { vertices: n, size, fps, frames, drag, model, solver, max_stretch, substeps, self_collision } = *self;
         let substeps = if substeps == 0 { "\"auto\"".to_owned() } else { substeps.to_string() };
         World::new(&format!(
             r#"
@@ -115,6 +119,7 @@ impl Hung {
             model = "{model}"
             solver = "{solver}"
             max_stretch = {max_stretch}
+            self_collision = {self_collision}
             "#,
             model == "grid",
             n - 1
@@ -223,7 +228,7 @@ fn published(options: &Options) -> Value {
             let cloth = if published.preset == "tablecloth" { "cloth" } else { "sheet" };
             let set = |key: &str, value: &str| format!("cloth.{cloth}.{key}={value}");
             let mut overrides = vec![range.clone(), "scene.fps=25".to_owned(), "scene.substeps=40".to_owned()];
-            overrides.extend([set("model", "midpoint"), set("solver", "direct")]);
+            overrides.extend([set("model", "midpoint"), set("solver", "direct"), set("self_collision", "false")]);
             overrides.push(set("max_stretch", &format!("{max_stretch:e}")));
             overrides
         };
@@ -289,7 +294,9 @@ fn published(options: &Options) -> Value {
             for solver in ["iterative", "strips", "pcg", "direct"] {
                 let cloth = if published.preset == "tablecloth" { "cloth" } else { "sheet" };
                 let set = |key: &str, value: &str| format!("cloth.{cloth}.{key}={value}");
-                let world = preset(published.preset, &[range.clone(), set("model", model), set("solver", solver)]);
+                let alone = set("self_collision", "false");
+                let world =
+                    preset(published.preset, &[range.clone(), set("model", model), set("solver", solver), alone]);
                 let run = run(&world, options.limit / 2.0);
                 others.row([
                     published.preset.into(),
@@ -466,6 +473,7 @@ fn zozo(options: &Options) -> Value {
         [
             "sheet",
             "size m",
+            "self-collision",
             "solver",
             "frames",
             "steps a frame",
@@ -475,15 +483,17 @@ fn zozo(options: &Options) -> Value {
             "exponent in vertices",
         ],
     );
-    for size in [1.0, 4.9] {
+    for (size, self_collision) in [(1.0, false), (1.0, true), (4.9, false), (4.9, true)] {
         let mut last: Option<(Hung, Run)> = None;
         for &vertices in sizes {
-            let hung = Hung { vertices, size, fps: 60, frames: if vertices > 128 { 12 } else { 120 }, ..HUNG };
+            let frames = if vertices > 128 { 12 } else { 120 };
+            let hung = Hung { vertices, size, fps: 60, frames, self_collision, ..HUNG };
             let world = hung.world();
             let run = run(&world, options.limit);
             table.row([
                 format!("{vertices} x {vertices}").into(),
                 size.into(),
+                self_collision.into(),
                 solver_name(world.model.cloths[0].solver).into(),
                 run.frames().into(),
                 run.frame_steps().into(),
@@ -560,7 +570,7 @@ fn auto(options: &Options) -> Value {
         let scene = move |solver: &'static str| {
             let set = |key: &str, value: &str| format!("cloth.{cloth}.{key}={value}");
             let range = format!("scene.frames=\"1-{}\"", 1 + if frames == 15 { 20 } else { frames });
-            preset(name, &[range, set("model", model), set("solver", solver)])
+            preset(name, &[range, set("model", model), set("solver", solver), set("self_collision", "false")])
         };
         scenes.push((format!("{name}, {model}"), format!("{name}, {model}"), Box::new(scene)));
     }
