@@ -2,7 +2,6 @@
 
 use super::ClothModel;
 use crate::math::Vec3;
-use crate::scene::ClothKind;
 
 /// Positions and velocities of one cloth's particles, and what its last frames have taught.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,8 +10,8 @@ pub struct ClothState {
     pub x: Vec<Vec3>,
     /// [m/s]
     pub v: Vec<Vec3>,
-    /// Vertices as they are written, where particles are midpoints; empty where the vertices are particles [m].
-    pub seen: Vec<Vec3>,
+    /// Vertices as they are written: those of the particles with what is too long made shorter, which the motion does not hear of [m].
+    pub written: Vec<Vec3>,
     /// What the last frames have taught about the number of steps.
     pub pace: Pace,
 }
@@ -31,18 +30,12 @@ pub struct Pace {
 impl ClothState {
     /// At the mesh's own place, not moving.
     pub fn at_rest(cloth: &ClothModel) -> Self {
-        let seen = if cloth.kind == ClothKind::Midpoint { cloth.mesh.positions.clone() } else { Vec::new() };
         ClothState {
             x: cloth.rest.clone(),
             v: vec![Vec3::zeros(); cloth.rest.len()],
-            seen,
+            written: cloth.mesh.positions.clone(),
             pace: Pace { factor: 1.0, change: 1.0, strain: 0.0 },
         }
-    }
-
-    /// The vertices as they are written.
-    pub fn vertices(&self) -> &[Vec3] {
-        if self.seen.is_empty() { &self.x } else { &self.seen }
     }
 }
 

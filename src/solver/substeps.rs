@@ -30,8 +30,10 @@ const AIM: f64 = 0.5;
 const AIMED_LOAD: f64 = 0.05;
 /// Load number above which a frame is simulated again.
 pub const DANGEROUS_LOAD: f64 = 0.3;
-/// How fast the factor may change from frame to frame, and its bounds.
-const FACTOR_CHANGE: [f64; 2] = [0.85, 1.5];
+/// How fast the factor may change from frame to frame, and its bounds. What a sweep leaves behind acts like a spring that is stiffer the shorter the
+/// steps are, so changing them while the cloth is taut pumps energy: at 1.5 times a frame a sheet of threads gained 1.7 % of its swing, at
+/// 1.1 times 0.15 %.
+const FACTOR_CHANGE: [f64; 2] = [0.95, 1.1];
 const FACTOR_BOUNDS: [f64; 2] = [0.1, 100.0];
 /// Stretch that linear solvers are planned for when the load is not known yet.
 const LINEAR_PLAN: f64 = 0.02;

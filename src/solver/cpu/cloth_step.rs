@@ -10,7 +10,7 @@
 //! hard constraints     attachments; distances by the cloth's solver; pins, contacts
 //! step                 v = (p - x)/h + h/2 g,  x = p
 //! velocities           distances that hold both ways, pins, contacts
-//! at a frame's end     visible edges that are too long are shortened, without effect on v
+//! at a frame's end     what is written: visible edges that are too long are shortened, which the motion does not hear of
 //! ```
 //!
 //! One sweep of each kind a step, never more: what a sweep leaves behind acts like the energy of a stiff spring, and a number of
@@ -411,51 +411,44 @@ impl<'m> ClothStep<'m> {
         }
     }
 
-    /// What is written is within its limits and outside of colliders; the velocities do not hear of it. Friction gives way here.
+    /// What is written is within its limits and outside of colliders; the motion does not hear of it. Friction gives way here.
     pub fn polish(&mut self, moving: &mut ClothState, world: &mut StepWorld) {
         if self.is_broken() {
             return;
         }
         let cloth = self.cloth;
-        let on_midpoints = cloth.kind == ClothKind::Midpoint;
-        let mut seen = std::mem::take(if on_midpoints { &mut moving.seen } else { &mut moving.x });
-        if on_midpoints {
-            seen.resize(cloth.map.vertex_count(), Vec3::zeros());
-            self.vertices_of(&moving.x, &mut seen);
-        }
-        self.report.strain = used_stretch(cloth, &seen);
+        let ClothState { x, written, .. } = moving;
+        self.vertices_of(x, written);
+        self.report.strain = used_stretch(cloth, written);
         let mut used = self.report.strain;
-        // Torn cloth is not put together at once; what is written of midpoints does not move them.
-        let most = POLISH_SWEEPS.max(POLISH_CORRECTIONS / cloth.visible_edges.len().max(1));
-        let sweeps = if self.torn.is_empty() || on_midpoints { most } else { 0 };
+        let sweeps = POLISH_SWEEPS.max(POLISH_CORRECTIONS / cloth.visible_edges.len().max(1));
         for _ in 0..sweeps {
             if used <= POLISHED || !used.is_finite() {
                 break;
             }
-            self.limits.sweep(&mut seen);
+            self.limits.sweep(written);
             let is_free = |contact: &&mut Contact| !contact.is_of(&cloth.is_led);
             for contact in self.contacts.active.iter_mut().filter(is_free) {
-                contact.push_out(cloth, &mut seen);
+                contact.push_out(cloth, written);
             }
             self.report.iterations += 1;
-            used = used_stretch(cloth, &seen);
+            used = used_stretch(cloth, written);
         }
-        self.leave_colliders(world, &mut seen);
+        self.leave_colliders(world, written);
         for (pin, target) in cloth.pins.vertices.iter().zip(&self.pin_targets) {
-            seen[pin.vertex as usize] = target[1];
+            written[pin.vertex as usize] = target[1];
         }
-        *(if on_midpoints { &mut moving.seen } else { &mut moving.x }) = seen;
     }
 
     /// Vertices that are a little below a surface are moved out exactly; what is deep inside is on its way out.
-    fn leave_colliders(&mut self, world: &mut StepWorld, seen: &mut [Vec3]) {
+    fn leave_colliders(&self, world: &mut StepWorld, written: &mut [Vec3]) {
         let cloth = self.cloth;
         world.colliders.iter_mut().for_each(|collider| collider.place(1));
         for contact in &self.contacts.active {
             let Point::Vertex(v) = contact.point else {
                 continue;
             };
-            let y = &mut seen[v as usize];
+            let y = &mut written[v as usize];
             let mut out = Vec3::zeros();
             for collider in world.colliders.iter() {
                 if let Some(nearest) = collider.nearest(*y, 0.0)
@@ -501,7 +494,7 @@ impl<'m> ClothStep<'m> {
     /// What the frame took; `touched` is what touching triangles did.
     pub fn report(&self, moving: &ClothState, touched: TouchCounts) -> ClothReport {
         let contacts = self.contacts.active.iter().filter(|contact| contact.resting.pressed > 0.0).count();
-        let used = if self.is_broken() { f64::INFINITY } else { used_stretch(self.cloth, moving.vertices()) };
+        let used = if self.is_broken() { f64::INFINITY } else { used_stretch(self.cloth, &moving.written) };
         ClothReport { contacts: contacts as u32 + touched.contacts, used, touched, ..self.report }
     }
 

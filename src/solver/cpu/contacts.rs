@@ -321,17 +321,17 @@ impl Contact {
     }
 
     /// Move what is written out of the surface, without friction. Of midpoints the vertices are written, and nothing between them.
-    pub fn push_out(&mut self, cloth: &ClothModel, seen: &mut [Vec3]) {
+    pub fn push_out(&mut self, cloth: &ClothModel, written: &mut [Vec3]) {
         match self.point {
             Point::Vertex(v) => {
-                let y = &mut seen[v as usize];
+                let y = &mut written[v as usize];
                 *y += self.resting.push_out(*y);
             }
             _ if cloth.kind == ClothKind::Midpoint => {}
             point => {
-                let by = self.resting.push_out(point.value(cloth, seen));
+                let by = self.resting.push_out(point.value(cloth, written));
                 if by != Vec3::zeros() {
-                    point.shift(cloth, seen, by);
+                    point.shift(cloth, written, by);
                 }
             }
         }

@@ -164,7 +164,7 @@ impl Backend for CpuBackend<'_> {
         let moving = &state.cloths[cloth];
         let map = &self.model.cloths[cloth].map;
         vertices.positions.clear();
-        vertices.positions.extend_from_slice(moving.vertices());
+        vertices.positions.extend_from_slice(&moving.written);
         vertices.velocities.resize(map.vertex_count(), Vec3::zeros());
         for_each(&mut vertices.velocities, |v, velocity| *velocity = map.vertex(v, &moving.v));
         let around = vertices.positions.iter().fold(Aabb::empty(), |aabb, p| aabb.join(Aabb::around(*p)));

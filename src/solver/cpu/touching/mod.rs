@@ -372,14 +372,13 @@ impl<'m> Touching<'m> {
         for ((body, before), state) in self.surfaces.bodies.iter().zip(before).zip(&*states) {
             let range = body.first_vertex..body.first_vertex + body.vertex_count;
             self.from[range.clone()].copy_from_slice(before);
-            self.to[range].copy_from_slice(state.vertices());
+            self.to[range].copy_from_slice(&state.written);
         }
         let guarded = self.guard();
         self.count(&guarded);
         self.count_crossings();
         for (body, state) in self.surfaces.bodies.iter().zip(states).filter(|_| !guarded.cut.is_empty()) {
-            let written = if state.seen.is_empty() { &mut state.x } else { &mut state.seen };
-            written.copy_from_slice(&self.to[body.first_vertex..body.first_vertex + body.vertex_count]);
+            state.written.copy_from_slice(&self.to[body.first_vertex..body.first_vertex + body.vertex_count]);
         }
         self.seconds += start.elapsed().as_secs_f64();
     }
