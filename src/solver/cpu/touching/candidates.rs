@@ -92,10 +92,6 @@ pub struct Candidates {
     mean_edge: f64,
     /// Largest distance that two bodies keep [m].
     largest_gap: f64,
-    /// Lists made, and pairs of clusters looked for, since the start of the frame.
-    pub lists_made: u64,
-    /// The same for the list of pairs.
-    pub searches: u64,
 }
 
 impl Candidates {
@@ -122,7 +118,7 @@ impl Candidates {
             clusters::build(surfaces, body, x, &mut self.clusters);
         }
         (self.far, self.far_approached, self.mean_edge) = (f64::NEG_INFINITY, 0.0, mean_edge);
-        (self.largest_gap, self.lists_made, self.searches) = (largest_gap, 0, 0);
+        self.largest_gap = largest_gap;
     }
 
     /// Make the lists complete for a motion like the last one, with some room for what is faster; the guard looks closely.
@@ -154,7 +150,6 @@ impl Candidates {
                 due.push(number);
             }
         }
-        self.lists_made += due.len() as u64;
         let [least, most] = MARGIN.map(|edges| edges * self.mean_edge);
         let make = |pair: &ClusterPair| {
             let lasting = (LASTING_STEPS * pair.approach).clamp(least, most);
@@ -185,7 +180,6 @@ impl Candidates {
 
     /// Find the pairs of clusters that are near each other, by sweeping along the longest axis. What is known of pairs is kept.
     fn search(&mut self, gaps: Gaps, approach: f64) {
-        self.searches += 1;
         let clusters = &self.clusters;
         let all = clusters.iter().fold(Aabb::empty(), |aabb, cluster| aabb.join(cluster.around));
         let axis = (all.high - all.low).imax();
