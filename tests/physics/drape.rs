@@ -77,8 +77,7 @@ fn drape(rings: u32, cloth: &str, frames: u32) -> (f64, f64) {
 fn the_drape_coefficient_does_not_depend_on_the_resolution() {
     let resolutions: &[u32] = if full() { &[10, 15, 20] } else { &[10, 15] };
     let mut failures = Vec::new();
-    // At four times the triangles the softer cloth makes another number of folds, which is 7 % of its coefficient.
-    for (bend, within) in [("5e-5", if full() { 1.08 } else { 1.05 }), ("2e-4", 1.05)] {
+    for bend in ["5e-5", "2e-4"] {
         let cloth = format!("density = 0.2\nbend = {bend}\ndamping = 0.02");
         let found: Vec<f64> = resolutions
             .iter()
@@ -92,7 +91,7 @@ fn the_drape_coefficient_does_not_depend_on_the_resolution() {
             })
             .collect();
         let (least, most) = found.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), &c| (a.min(c), b.max(c)));
-        if most > within * least {
+        if most > 1.05 * least {
             failures.push(format!("bend {bend}: {found:.3?}"));
         }
     }
