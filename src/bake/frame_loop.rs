@@ -3,11 +3,12 @@
 use std::time::Instant;
 
 use super::exit::{Exit, Failure};
-use crate::cache::frames_log::{FrameRecord, ObjectRecord};
+use crate::cache::frames_log::{Degraded, FrameRecord, ObjectRecord};
+use crate::cache::manifest::TangledStart;
 use crate::cache::store::{ObjectFrame, StoreHeader, StoreObject, StoredObject};
 use crate::math::Vec3;
 use crate::mesh::measures::edge_stretch;
-use crate::model::{ClothModel, Model, Moment, State};
+use crate::model::{Broken, ClothModel, Model, Moment, Promise, State};
 use crate::scene::Scene;
 use crate::solver::cpu::CpuBackend;
 use crate::solver::{Backend, ClothReport, Drive, PhaseSeconds, Quality, Vertices, advance_frame};
@@ -23,6 +24,8 @@ pub struct FrameLoop<'m> {
     /// Of the last frame.
     phase_seconds: PhaseSeconds,
     reports: Vec<ClothReport>,
+    /// What was wrong with the cloths before anything moved.
+    at_start: Vec<ClothReport>,
     qualities: Vec<Quality>,
     /// Per cloth: simulation vertices, then the same as file vertices.
     vertices: Vec<Vertices>,
@@ -34,8 +37,11 @@ impl<'m> FrameLoop<'m> {
     /// Before the first frame and its pre-roll.
     pub fn new(scene: &'m Scene, model: &'m Model, state: State) -> Self {
         let count = model.cloths.len();
+        let mut backend = CpuBackend::new(scene, model);
+        backend.drive(drive(scene, [Moment::start(scene); 2], 0));
         FrameLoop {
-            backend: CpuBackend::new(scene, model),
+            at_start: backend.survey(&state),
+            backend,
             elapsed_frames: 0,
             phase_seconds: PhaseSeconds::default(),
             reports: vec![ClothReport::default(); count],
@@ -83,6 +89,8 @@ impl<'m> FrameLoop<'m> {
         let mut substeps = 0;
         if frame > self.scene.first_frame {
             substeps = self.advance([frame - 1, frame].map(|frame| Moment::at(frame as f64)));
+        } else if self.elapsed_frames == 0 {
+            self.reports.clone_from(&self.at_start);
         }
         self.fetch();
         self.check_finite("at", frame)?;
@@ -111,14 +119,7 @@ impl<'m> FrameLoop<'m> {
     }
 
     fn advance(&mut self, moments: [Moment; 2]) -> u32 {
-        let fps = self.scene.fps;
-        let drive = Drive {
-            moments,
-            // From integers, so that long bakes do not drift.
-            seconds: self.elapsed_frames as f64 * f64::from(fps.denominator) / f64::from(fps.numerator),
-            frame_seconds: fps.frame_seconds(),
-            substeps: 1,
-        };
+        let drive = drive(self.scene, moments, self.elapsed_frames);
         let report = advance_frame(&mut self.backend, self.scene, self.model, &mut self.state, drive);
         self.reports = report.cloths;
         self.phase_seconds = report.seconds;
@@ -161,8 +162,44 @@ impl<'m> FrameLoop<'m> {
             crossings: u64::from(self.reports[number].touched.crossings),
             released: u64::from(self.reports[number].touched.released),
             cut: u64::from(self.reports[number].touched.cut),
-            missed: self.reports[number].used > 1.0,
+            degraded: self.reports[number].broken.iter().map(|broken| self.degraded(cloth, broken)).collect(),
         }
+    }
+
+    /// A broken promise in the names and vertices of the user.
+    fn degraded(&self, cloth: &ClothModel, broken: &Broken) -> Degraded {
+        let Model { cloths, colliders, .. } = self.model;
+        let name = |body: usize| match body.checked_sub(cloths.len()) {
+            None => cloths[body].name.clone(),
+            Some(collider) => colliders[collider].name.clone(),
+        };
+        Degraded {
+            promise: broken.promise,
+            with: broken.with.map(name),
+            count: broken.vertices.len() as u64,
+            vertices: listed(cloth, &broken.vertices),
+        }
+    }
+
+    /// What had become at the last frame of the cloths that started tangled.
+    pub fn tangled_starts(&self) -> Vec<TangledStart> {
+        let parts = self.model.cloths.iter().zip(&self.at_start).zip(&self.reports).zip(&self.vertices);
+        let tangled = |(((cloth, start), now), vertices): (((&ClothModel, &ClothReport), &ClothReport), &Vertices)| {
+            let crossing = start.broken.iter().filter(|broken| broken.promise == Promise::Crossing);
+            let mut concerned: Vec<u32> = crossing.flat_map(|broken| broken.vertices.iter().copied()).collect();
+            concerned.sort_unstable();
+            concerned.dedup();
+            let way = |&v: &u32| (vertices.positions[v as usize] - cloth.mesh.positions[v as usize]).norm();
+            (!concerned.is_empty()).then(|| TangledStart {
+                object: cloth.name.clone(),
+                crossings: u64::from(start.touched.crossings),
+                count: concerned.len() as u64,
+                vertices: listed(cloth, &concerned),
+                moved: concerned.iter().map(way).fold(0.0, f64::max),
+                left: u64::from(now.touched.crossings),
+            })
+        };
+        parts.filter_map(tangled).collect()
     }
 
     /// Every simulation vertex is also a file vertex, so looking at the latter misses nothing.
@@ -187,6 +224,21 @@ impl<'m> FrameLoop<'m> {
         }
         Ok(())
     }
+}
+
+/// Some simulation vertices, ascending, as numbers of the mesh file.
+fn listed(cloth: &ClothModel, vertices: &[u32]) -> Vec<u32> {
+    let is_one = |v: &Option<u32>| v.is_some_and(|v| vertices.binary_search(&v).is_ok());
+    let in_file = cloth.mesh.from_file_vertex.iter().enumerate().filter(|(_, v)| is_one(v));
+    in_file.take(Degraded::LISTED).map(|(v, _)| v as u32).collect()
+}
+
+/// What acts during a frame; steps are chosen later.
+fn drive(scene: &Scene, moments: [Moment; 2], elapsed_frames: u64) -> Drive {
+    let fps = scene.fps;
+    // From integers, so that long bakes do not drift.
+    let seconds = elapsed_frames as f64 * f64::from(fps.denominator) / f64::from(fps.numerator);
+    Drive { moments, seconds, frame_seconds: fps.frame_seconds(), substeps: 1 }
 }
 
 /// From 0 to 1, slow at both ends.

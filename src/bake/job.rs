@@ -9,9 +9,9 @@ use super::frame_loop::FrameLoop;
 use super::gates::Watch;
 use super::outputs::{Plan, make_caches, write_rest_meshes};
 use super::progress::{Position, Progress};
-use crate::cache::frames_log::FramesLog;
+use crate::cache::frames_log::{FrameRecord, FramesLog};
 use crate::cache::lock::JobLock;
-use crate::cache::manifest::{FileRecord, FrameSummary, Manifest, Status};
+use crate::cache::manifest::{FileRecord, FrameSummary, Manifest, Status, TangledStart};
 use crate::cache::names;
 use crate::cache::store::{StoreReader, StoreWriter};
 use crate::import;
@@ -30,6 +30,8 @@ pub struct Job<'a> {
     pub folder: PathBuf,
     /// Whether an older bake in the folder is removed first.
     pub restart: bool,
+    /// Whether the first frame that breaks a promise ends the bake.
+    pub strict: bool,
 }
 
 /// How a job ended that did not fail.
@@ -69,6 +71,32 @@ impl Outcome {
     }
 }
 
+/// What is told of a cloth that started tangled.
+fn describe_start(tangled: &TangledStart) -> String {
+    let TangledStart { object, crossings, count, moved, left, .. } = tangled;
+    let moved = 1000.0 * moved;
+    format!(
+        "\"{object}\" started with {count} vertices inside of something or tangled ({crossings} crossings); \
+         at the first frame they have moved by up to {moved:.1} mm and {left} crossings are left"
+    )
+}
+
+/// Why a strict bake ends with a frame.
+fn yielded(record: &FrameRecord) -> Option<Failure> {
+    let (object, degraded) = record.objects.iter().find_map(|object| Some((&object.name, object.degraded.first()?)))?;
+    let with = degraded.with.as_ref().filter(|with| *with != object).map(|with| format!(" with \"{with}\""));
+    let cause = format!(
+        "frame {} of \"{object}\" breaks its promise of {}{} at {} vertices, the first is {}",
+        record.frame,
+        degraded.promise.name(),
+        with.unwrap_or_default(),
+        degraded.count,
+        degraded.vertices.first().copied().unwrap_or_default()
+    );
+    let remedy = "give the cloth room or length there, or bake without --strict; frames.jsonl lists the vertices";
+    Some(Failure::new(Exit::SimulationFailed, cause, remedy))
+}
+
 impl Job<'_> {
     /// Bakes. The manifest hears how it ended; `progress` hears it from the caller, who knows of earlier failures too.
     pub fn run(self, progress: &mut dyn Progress) -> Result<Outcome, Failure> {
@@ -104,7 +132,7 @@ impl Job<'_> {
 
     /// Simulates and writes everything except the manifest.
     fn bake(self, plan: &Plan, manifest: &mut Manifest, progress: &mut dyn Progress) -> Result<(Watch, u64), Failure> {
-        let Job { scene, model, state, folder, .. } = self;
+        let Job { scene, model, state, folder, strict, .. } = self;
         let rest = write_rest_meshes(&folder, plan, model)?;
         let mut frames = FrameLoop::new(scene, model, state);
         let mut store = StoreWriter::create(&folder.join(names::STORE_FILE), &frames.store_header())?;
@@ -121,12 +149,19 @@ impl Job<'_> {
         }
         for frame in range {
             let record = frames.simulate(frame)?;
+            if frame == scene.first_frame {
+                manifest.tangled = frames.tangled_starts();
+                manifest.tangled.iter().for_each(|tangled| progress.note(&describe_start(tangled)));
+            }
             if record.written {
                 store.append(frame, &frames.objects())?;
                 manifest.frames.written += 1;
             }
             log.append(&record)?;
             watch.observe(&record);
+            if let Some(failure) = strict.then(|| yielded(&record)).flatten() {
+                return Err(failure);
+            }
             position.done += 1;
             progress.frame_done(position, &record);
         }

@@ -8,6 +8,27 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::error::{CacheError, Result};
+use crate::model::Promise;
+
+/// A promise that had to yield in a frame, and where.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Degraded {
+    /// Which one.
+    pub promise: Promise,
+    /// The other object, if there is one; the object's own name where it is about itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub with: Option<String>,
+    /// How many vertices are concerned.
+    pub count: u64,
+    /// The first of them, as numbers of the mesh file counted from 0.
+    pub vertices: Vec<u32>,
+}
+
+impl Degraded {
+    /// Most vertices that are listed.
+    pub const LISTED: usize = 256;
+}
 
 /// Metrics of an object in a frame.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -38,9 +59,9 @@ pub struct ObjectRecord {
     /// Ways of vertices that were cut short so that nothing crosses.
     #[serde(default)]
     pub cut: u64,
-    /// Whether the frame stretched more than it should, however often it was tried.
-    #[serde(default)]
-    pub missed: bool,
+    /// Promises that had to yield in this frame, the weightiest first; empty if all were kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub degraded: Vec<Degraded>,
 }
 
 /// Metrics of a frame.

@@ -117,6 +117,24 @@ impl CacheFile {
     }
 }
 
+/// A cloth that started inside of something or crossing it, and what had become of that at the first frame.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TangledStart {
+    /// The cloth.
+    pub object: String,
+    /// Edges that pierced a triangle at the start.
+    pub crossings: u64,
+    /// How many vertices were inside of something or tangled.
+    pub count: u64,
+    /// The first of them, as numbers of the mesh file counted from 0.
+    pub vertices: Vec<u32>,
+    /// How far the farthest of them has moved until the first frame [m].
+    pub moved: f64,
+    /// Edges that still pierce a triangle at the first frame.
+    pub left: u64,
+}
+
 /// Everything in `manifest.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -138,6 +156,9 @@ pub struct Manifest {
     /// What the bake wrote besides its caches: store, frame log, rest meshes. Empty until it is finished.
     #[serde(default)]
     pub files: Vec<FileRecord>,
+    /// Cloths that started inside of something or crossing it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tangled: Vec<TangledStart>,
     /// The caches that were made.
     pub caches: Vec<CacheFile>,
     /// The scene with every default filled in.
@@ -156,6 +177,7 @@ impl Manifest {
             frames,
             inputs,
             files: Vec::new(),
+            tangled: Vec::new(),
             caches: Vec::new(),
             scene,
         }

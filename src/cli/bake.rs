@@ -31,6 +31,9 @@ pub struct BakeArgs {
     /// Remove an older bake from the job folder first; other files in it are kept
     #[arg(long, env = "KILN_RESTART", value_parser = switch())]
     restart: bool,
+    /// Stop at the first frame in which a promise (crossing, stretch, thickness, friction) has to yield, with exit code 4
+    #[arg(long, env = "KILN_STRICT", value_parser = switch())]
+    strict: bool,
 }
 
 pub fn run(arguments: &BakeArgs) -> Result<(), Failure> {
@@ -89,7 +92,8 @@ fn bake(arguments: &BakeArgs, progress: &mut dyn Progress) -> Result<Baked, Fail
         let count = substeps::choose(&scene, &model, &state, scene.first_frame as f64);
         log(&format!("substeps: auto, {count} at the start"));
     }
-    let job = Job { scene: &scene, model: &model, state, folder: folder.clone(), restart: arguments.restart };
+    let BakeArgs { restart, strict, .. } = *arguments;
+    let job = Job { scene: &scene, model: &model, state, folder: folder.clone(), restart, strict };
     Ok((job.run(progress)?, folder))
 }
 

@@ -8,6 +8,7 @@ pub mod build_maps;
 pub mod build_pins;
 pub mod discretise;
 pub mod moving_collider;
+pub mod promise;
 pub mod rest_shape;
 pub mod solver_choice;
 pub mod state;
@@ -17,6 +18,7 @@ use std::path::Path;
 pub use build_cloth::{ClothModel, Samples};
 pub use build_collider::ColliderModel;
 pub use moving_collider::{Anchor, MovingCollider, NearTriangles};
+pub use promise::{Broken, Promise};
 pub use state::{ClothState, Pace, State};
 
 use crate::import::{self, InputFile};

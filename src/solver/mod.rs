@@ -5,7 +5,7 @@ pub mod substeps;
 pub mod wind;
 
 use crate::math::Vec3;
-use crate::model::{Model, Moment, State};
+use crate::model::{Broken, Model, Moment, State};
 use crate::scene::{Scene, Substeps};
 pub use cpu::linear::LinearCounts;
 
@@ -38,7 +38,7 @@ pub struct TouchCounts {
 }
 
 /// What a frame did to one cloth.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ClothReport {
     /// Sweeps over the constraints' positions.
     pub iterations: u64,
@@ -57,6 +57,8 @@ pub struct ClothReport {
     /// Where it went out of bounds: the simulation vertex that was fastest when the numbers ended. The rest of the frame was not
     /// simulated.
     pub broken_at: Option<u32>,
+    /// Promises that had to yield, the weightiest first.
+    pub broken: Vec<Broken>,
 }
 
 impl ClothReport {
@@ -116,6 +118,8 @@ pub trait Backend {
     fn drive(&mut self, drive: Drive);
     /// Simulate that frame.
     fn advance(&mut self, state: &mut State) -> Vec<ClothReport>;
+    /// What is wrong with a state at the start of that frame, before anything moves.
+    fn survey(&mut self, state: &State) -> Vec<ClothReport>;
     /// The vertices of a cloth and how good they are.
     fn fetch(&mut self, state: &State, cloth: usize, vertices: &mut Vertices) -> Quality;
     /// Time spent since this was last asked.

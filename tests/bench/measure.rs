@@ -162,6 +162,10 @@ impl Backend for Counted<'_> {
         reports
     }
 
+    fn survey(&mut self, state: &State) -> Vec<ClothReport> {
+        self.backend.survey(state)
+    }
+
     fn fetch(&mut self, state: &State, cloth: usize, vertices: &mut Vertices) -> Quality {
         self.backend.fetch(state, cloth, vertices)
     }

@@ -87,6 +87,8 @@ fn a_sheet_between_balls_that_overlap() {
         let vertices: Vec<&[Vec3]> = frame.vertices.iter().map(|v| v.positions.as_slice()).collect();
         let found = crossings::find(&meshes(&world, &scene, frame.number, &vertices));
         let touched = frame.report.cloths[0].touched;
+        let stretch = world.edge_stretch(&frame.vertices[0]).max;
+        println!("frame {}: stretch {stretch:.4}, {} of them crossing, {touched:?}", frame.number, found.total());
         is_marked |= touched.released > 0 && touched.crossings > 0;
         assert!(vertices[0].iter().all(|p| p.iter().all(|x| x.is_finite())));
         if found.total() > 0 && (frame.number < first || frame.number > last + 10) {

@@ -4,10 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use kiln::cache::atomic::AtomicFile;
-use kiln::cache::frames_log::{self, FrameRecord, FramesLog, ObjectRecord};
+use kiln::cache::frames_log::{self, Degraded, FrameRecord, FramesLog, ObjectRecord};
 use kiln::cache::lock::JobLock;
 use kiln::cache::manifest::{CacheFile, FileRecord, FrameSummary, Manifest, Status, cpu_features};
 use kiln::cache::{CacheError, Failure, names};
+use kiln::model::Promise;
 use kiln::scene::Format;
 
 #[test]
@@ -84,6 +85,8 @@ fn manifests_that_are_not_ours_are_refused() {
 }
 
 fn record(frame: i64) -> FrameRecord {
+    let degraded =
+        Degraded { promise: Promise::Crossing, with: Some("a \"b\"".into()), count: 3, vertices: vec![4, 5] };
     let object = ObjectRecord {
         name: "flag \"left\"\n".into(),
         max_stretch: 0.1 + frame as f64,
@@ -96,7 +99,7 @@ fn record(frame: i64) -> FrameRecord {
         crossings: 3,
         released: 2,
         cut: 1,
-        missed: frame % 2 == 0,
+        degraded: if frame % 2 == 0 { vec![degraded] } else { Vec::new() },
     };
     FrameRecord {
         frame,

@@ -76,8 +76,8 @@ fn keeps_its_promise(solver: &str, frames: &str) {
         let changes = changes.iter().flat_map(|change| ["--set", change]);
         assert_success(&kiln(&arguments.into_iter().chain(changes).collect::<Vec<_>>()));
         for frame in kiln::cache::frames_log::read(&out.join("frames.jsonl")).unwrap() {
-            for object in frame.objects.iter().filter(|object| object.missed) {
-                missed.push(format!("{name} {} frame {}: {}", object.name, frame.frame, object.max_stretch));
+            for object in frame.objects.iter().filter(|object| !object.degraded.is_empty()) {
+                missed.push(format!("{name} {} frame {}: {:?}", object.name, frame.frame, object.degraded));
             }
         }
     }

@@ -5,3 +5,4 @@ pub mod pair;
 pub mod proximity;
 pub mod resting;
 pub mod signed_distance;
+pub mod untangle;

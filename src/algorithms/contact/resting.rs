@@ -47,15 +47,22 @@ impl Resting {
     /// The displacement that a point at look-ahead position `y` still needs [m].
     #[inline]
     pub fn correct_position(&mut self, y: Vec3) -> Vec3 {
-        let push = self.push_out(y);
+        let push = self.push_out(y, 0.0);
         let slip = y - self.carried_to;
         push + self.hold(slip - self.normal * slip.dot(&self.normal))
     }
 
-    /// The same without friction, which is the first to give way where the cloth could not keep its length otherwise.
+    /// How far a point is above the thick surface; negative below it [m].
     #[inline]
-    pub fn push_out(&mut self, y: Vec3) -> Vec3 {
-        let gap = self.gap + (y - self.seen_at).dot(&self.normal) - self.allowed;
+    pub fn above(&self, y: Vec3) -> f64 {
+        self.gap + (y - self.seen_at).dot(&self.normal)
+    }
+
+    /// The same without friction, which is the first to give way where the cloth could not keep its length otherwise. The point may be this
+    /// much below the thick surface.
+    #[inline]
+    pub fn push_out(&mut self, y: Vec3, below: f64) -> Vec3 {
+        let gap = self.above(y) + below - self.allowed;
         let pressed = (self.pressed - gap).max(0.0);
         let push = pressed - self.pressed;
         self.pressed = pressed;

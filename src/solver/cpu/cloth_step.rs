@@ -20,6 +20,7 @@
 use rayon::prelude::*;
 
 use super::bending_step::BendingStep;
+use super::breaks::Breaks;
 use super::contacts::{Contact, Contacts, Point};
 use super::independent::{larger, sweep};
 use super::linear::LinearSolver;
@@ -34,7 +35,7 @@ use crate::math::sums::compensated_sum;
 use crate::math::{Vec3, largest_norm};
 use crate::mesh::bvh::Aabb;
 use crate::model::build_pins::{Lead, PinnedVertex};
-use crate::model::{ClothModel, ClothState, Model, MovingCollider};
+use crate::model::{Broken, ClothModel, ClothState, Model, MovingCollider, Promise};
 use crate::scene::{ClothKind, SolverChoice};
 use crate::solver::substeps::BEAT_SECONDS;
 use crate::solver::wind::Weather;
@@ -56,6 +57,8 @@ const TORN: f64 = 0.1;
 const HEALING_RATE: f64 = 10.0;
 /// Part of the allowed stretch that the sweeps at a frame's end aim at.
 const POLISHED: f64 = 0.99;
+/// Part of the distance kept that may be missing at a frame's end before that counts as a broken promise.
+pub const THIN: f64 = 0.5;
 
 /// How a cloth's distances are solved.
 enum Solver {
@@ -67,6 +70,7 @@ enum Solver {
 /// A cloth's private memory.
 pub struct ClothStep<'m> {
     number: usize,
+    cloth_count: usize,
     cloth: &'m ClothModel,
     solver: Solver,
     /// The distances, with what those that can go slack have of their own.
@@ -108,6 +112,7 @@ impl<'m> ClothStep<'m> {
         let pins = if on_midpoints { cloth.pins.vertices.as_slice() } else { &[] }; // others are led particles
         ClothStep {
             number,
+            cloth_count: model.cloths.len(),
             cloth,
             solver: match cloth.solver {
                 SolverChoice::Direct => linear(true).unwrap_or(Solver::Iterative),
@@ -134,11 +139,16 @@ impl<'m> ClothStep<'m> {
         }
     }
 
+    /// Nothing has happened yet.
+    pub fn forget(&mut self) {
+        self.report = ClothReport::default();
+        self.contacts.reset();
+    }
+
     /// Prepare a frame.
     pub fn begin_frame(&mut self, moving: &ClothState, weather: &Weather, drive: &Drive) {
         let cloth = self.cloth;
-        self.report = ClothReport::default();
-        self.contacts.reset();
+        self.forget();
         if let Solver::Linear(linear) = &mut self.solver {
             linear.reset();
         }
@@ -197,6 +207,11 @@ impl<'m> ClothStep<'m> {
         self.draw_to_pins(moving, h);
         self.heal(h * f64::from(step + 1));
         self.stretch_elastically(h);
+    }
+
+    /// Vertices that are let pass a collider in this step, and the collider.
+    pub fn passing(&self) -> &[(u32, u32)] {
+        &self.contacts.passing
     }
 
     /// Whether its numbers have ended.
@@ -380,7 +395,7 @@ impl<'m> ClothStep<'m> {
             }
         };
         self.put_pins();
-        for contact in &mut self.contacts.active {
+        for contact in self.contacts.active.iter_mut().filter(|contact| !contact.passes) {
             let y = contact.point.value(cloth, &self.ahead);
             let by = contact.resting.correct_position(y);
             if by != Vec3::zeros() {
@@ -421,23 +436,36 @@ impl<'m> ClothStep<'m> {
         self.vertices_of(x, written);
         self.report.strain = used_stretch(cloth, written);
         let mut used = self.report.strain;
-        let sweeps = POLISH_SWEEPS.max(POLISH_CORRECTIONS / cloth.visible_edges.len().max(1));
-        for _ in 0..sweeps {
-            if used <= POLISHED || !used.is_finite() {
-                break;
-            }
-            self.limits.sweep(written);
-            let is_free = |contact: &&mut Contact| !contact.is_of(&cloth.is_led);
-            for contact in self.contacts.active.iter_mut().filter(is_free) {
-                contact.push_out(cloth, written);
-            }
-            self.report.iterations += 1;
-            used = used_stretch(cloth, written);
+        if used > POLISHED && used.is_finite() {
+            used = self.shorten(written, false);
+        }
+        if used > 1.0 && used.is_finite() && !self.contacts.active.is_empty() {
+            self.shorten(written, true);
         }
         self.leave_colliders(world, written);
         for (pin, target) in cloth.pins.vertices.iter().zip(&self.pin_targets) {
             written[pin.vertex as usize] = target[1];
         }
+    }
+
+    /// Shorten edges and push out of colliders in turns until no edge is too long; where thickness yields, only out of the bare surfaces.
+    /// Returns the used part of the allowed stretch.
+    fn shorten(&mut self, written: &mut [Vec3], thickness_yields: bool) -> f64 {
+        let cloth = self.cloth;
+        let mut used = f64::INFINITY;
+        for _ in 0..POLISH_SWEEPS.max(POLISH_CORRECTIONS / cloth.visible_edges.len().max(1)) {
+            self.limits.sweep(written);
+            let is_free = |contact: &&mut Contact| !contact.passes && !contact.is_of(&cloth.is_led);
+            for contact in self.contacts.active.iter_mut().filter(is_free) {
+                contact.push_out(cloth, written, thickness_yields);
+            }
+            self.report.iterations += 1;
+            used = used_stretch(cloth, written);
+            if used <= POLISHED || !used.is_finite() {
+                break;
+            }
+        }
+        used
     }
 
     /// Vertices that are a little below a surface are moved out exactly; what is deep inside is on its way out.
@@ -450,8 +478,9 @@ impl<'m> ClothStep<'m> {
             };
             let y = &mut written[v as usize];
             let mut out = Vec3::zeros();
-            for collider in world.colliders.iter() {
-                if let Some(nearest) = collider.nearest(*y, 0.0)
+            for (number, collider) in world.colliders.iter().enumerate() {
+                if !self.contacts.passes(v, number)
+                    && let Some(nearest) = collider.nearest(*y, 0.0)
                     && (-LEAVE_EDGES * cloth.mean_edge..0.0).contains(&nearest.distance)
                     && -nearest.distance > out.norm()
                 {
@@ -491,11 +520,51 @@ impl<'m> ClothStep<'m> {
         }
     }
 
+    /// Largest part of its allowed stretch that a visible edge between these vertices has.
+    pub fn used(&self, vertices: &[Vec3]) -> f64 {
+        used_stretch(self.cloth, vertices)
+    }
+
     /// What the frame took; `touched` is what touching triangles did.
-    pub fn report(&self, moving: &ClothState, touched: TouchCounts) -> ClothReport {
+    pub fn report(&self, moving: &ClothState, touched: TouchCounts, broken: &[Broken]) -> ClothReport {
         let contacts = self.contacts.active.iter().filter(|contact| contact.resting.pressed > 0.0).count();
         let used = if self.is_broken() { f64::INFINITY } else { used_stretch(self.cloth, &moving.written) };
-        ClothReport { contacts: contacts as u32 + touched.contacts, used, touched, ..self.report }
+        let contacts = contacts as u32 + touched.contacts;
+        ClothReport { contacts, used, touched, broken: self.broken(moving, broken), ..self.report.clone() }
+    }
+
+    /// The promises that what is written has broken, with those that touching triangles have.
+    fn broken(&self, moving: &ClothState, touched: &[Broken]) -> Vec<Broken> {
+        let (cloth, written) = (self.cloth, &moving.written);
+        if self.is_broken() {
+            return Vec::new();
+        }
+        let mut broken = Breaks::default();
+        for found in touched {
+            found.vertices.iter().for_each(|&v| broken.add(found.promise, found.with, v));
+        }
+        for (&ends, used) in cloth.visible_edges.iter().zip(used_stretches(cloth, written)) {
+            if used > 1.0 {
+                ends.iter().for_each(|&v| broken.add(Promise::Stretch, None, v));
+            }
+        }
+        for &(v, collider) in &self.contacts.passing {
+            broken.add(Promise::Crossing, Some(self.cloth_count + collider as usize), v);
+        }
+        for contact in self.contacts.active.iter().filter(|contact| !contact.passes && contact.resting.pressed > 0.0) {
+            let Point::Vertex(v) = contact.point else { continue };
+            let (with, thickness) = (Some(self.cloth_count + contact.collider()), contact.thickness);
+            let [sunk, slipped] = contact.given_way(written[v as usize], cloth.map.vertex(v as usize, &moving.x));
+            if sunk > thickness + LEAVE_EDGES * cloth.mean_edge {
+                broken.add(Promise::Crossing, with, v);
+            } else if sunk > THIN * thickness {
+                broken.add(Promise::Thickness, with, v);
+            }
+            if slipped > thickness {
+                broken.add(Promise::Friction, with, v);
+            }
+        }
+        broken.into()
     }
 
     /// Memory of the linear solver [B]; 0 without one.
@@ -534,14 +603,18 @@ fn fastest_vertex(cloth: &ClothModel, moving: &ClothState) -> u32 {
 
 /// Largest part of its allowed stretch that a visible edge has; infinite where a position is not a number.
 fn used_stretch(cloth: &ClothModel, vertices: &[Vec3]) -> f64 {
+    used_stretches(cloth, vertices).fold(0.0, larger)
+}
+
+/// Part of its allowed stretch that each visible edge has.
+fn used_stretches<'a>(cloth: &'a ClothModel, vertices: &'a [Vec3]) -> impl Iterator<Item = f64> + 'a {
     let rows = cloth.visible_edges.iter().zip(&cloth.visible_rest).zip(&cloth.visible_limits);
-    let used = |((&[a, b], rest), limit): ((&[u32; 2], &f64), &f64)| {
+    rows.map(|((&[a, b], rest), limit)| {
         if [a, b].iter().all(|&v| cloth.is_led[v as usize]) {
             return 0.0; // as long as its pins make it
         }
         ((vertices[b as usize] - vertices[a as usize]).norm() / rest - 1.0) / limit
-    };
-    rows.map(used).fold(0.0, larger)
+    })
 }
 
 /// `(l/l0)² - 1` of every constraint, as far as it is an error.

@@ -27,6 +27,8 @@ const WATCH_EDGES: f64 = 2.0;
 const PLANE_MARGIN: f64 = 0.04;
 /// Speed at which what is inside a collider comes out [m/s].
 const PUSH_OUT_SPEED: f64 = 1.0;
+/// Cosine between two normals below which surfaces close on what is between them.
+const OPPOSITE: f64 = -0.3;
 /// Pairs from which on measuring them is shared out to threads.
 const PARALLEL_PAIRS: usize = 256;
 
@@ -84,6 +86,10 @@ pub struct Contact {
     pub resting: Resting,
     /// Velocity of the collider's surface there [m/s].
     pub surface_velocity: Vec3,
+    /// Distance that is kept from the bare surface [m].
+    pub thickness: f64,
+    /// Whether the point is let pass, because another collider leaves no room.
+    pub passes: bool,
     /// Which pair of point and collider it is.
     pair: u32,
     /// What the plane moves with.
@@ -110,6 +116,8 @@ pub struct Contacts {
     seen: Vec<Option<Seen>>,
     /// Pairs that are near, ascending: vertices first.
     pub active: Vec<Contact>,
+    /// Vertices that are let pass a collider in this step, and the collider, ascending.
+    pub passing: Vec<(u32, u32)>,
 }
 
 /// What was near a point at some time.
@@ -154,6 +162,7 @@ impl Contacts {
             collider_count,
             reach: model.colliders.iter().map(|collider| search_reach(cloth, collider)).fold(0.0, f64::max),
             active: Vec::new(),
+            passing: Vec::new(),
         }
     }
 
@@ -163,6 +172,7 @@ impl Contacts {
         self.sleeps_until.fill(f64::NEG_INFINITY);
         self.collider_travelled.fill(0.0);
         self.active.clear();
+        self.passing.clear();
     }
 
     /// The box in which colliders are watched, if the cloth moves by `way` at most.
@@ -216,9 +226,49 @@ impl Contacts {
             world.colliders.iter_mut().for_each(|collider| collider.place(0));
             self.look(number, &due, cloth, moving, world, &ways);
         }
+        self.share_room(cloth, moving);
         // Only now: what was seen was seen at the start of the step.
         self.collider_travelled.iter_mut().zip(&ways).for_each(|(travelled, way)| *travelled += way - cloth_way);
         *world.collider_seconds += start.elapsed().as_secs_f64();
+    }
+
+    /// Where colliders from opposite sides leave a point no room, their thickness yields first; where they overlap, the one that the scene names
+    /// later lets the point pass.
+    fn share_room(&mut self, cloth: &ClothModel, moving: &ClothState) {
+        self.passing.clear();
+        for contacts in self.active.chunk_by_mut(|a, b| a.point == b.point) {
+            contacts.iter_mut().for_each(|contact| contact.passes = false);
+            for second in 1..contacts.len() {
+                let (before, rest) = contacts.split_at_mut(second);
+                let second = &mut rest[0];
+                let at = second.point.value(cloth, &moving.x);
+                for first in before.iter_mut().filter(|first| !first.passes) {
+                    let room = first.resting.above(at) + second.resting.above(at);
+                    if room >= 0.0 || first.resting.normal.dot(&second.resting.normal) > OPPOSITE {
+                        continue;
+                    }
+                    let thickness = first.thickness + second.thickness;
+                    if room > -thickness {
+                        for contact in [first, &mut *second] {
+                            let share = room * contact.thickness / thickness;
+                            contact.resting.allowed = contact.resting.allowed.min(share);
+                        }
+                    } else {
+                        second.passes = true;
+                    }
+                }
+                if second.passes
+                    && let Point::Vertex(v) = second.point
+                {
+                    self.passing.push((v, second.anchor.collider));
+                }
+            }
+        }
+    }
+
+    /// Whether a vertex is let pass a collider in this step.
+    pub fn passes(&self, vertex: u32, collider: usize) -> bool {
+        self.passing.contains(&(vertex, collider as u32))
     }
 
     /// Whether a pair can go on sleeping because its own point has moved less than the fastest one.
@@ -306,6 +356,8 @@ fn look_at(
         point,
         resting: Resting::new(nearest.normal, at, nearest.distance - thickness(cloth, collider.model), friction),
         surface_velocity: Vec3::zeros(),
+        thickness: thickness(cloth, collider.model),
+        passes: false,
         pair,
         anchor,
         local_point: pose.apply_inverse(at),
@@ -321,20 +373,33 @@ impl Contact {
     }
 
     /// Move what is written out of the surface, without friction. Of midpoints the vertices are written, and nothing between them.
-    pub fn push_out(&mut self, cloth: &ClothModel, written: &mut [Vec3]) {
+    pub fn push_out(&mut self, cloth: &ClothModel, written: &mut [Vec3], thickness_yields: bool) {
+        let below = if thickness_yields { self.thickness } else { 0.0 };
         match self.point {
             Point::Vertex(v) => {
                 let y = &mut written[v as usize];
-                *y += self.resting.push_out(*y);
+                *y += self.resting.push_out(*y, below);
             }
             _ if cloth.kind == ClothKind::Midpoint => {}
             point => {
-                let by = self.resting.push_out(point.value(cloth, written));
+                let by = self.resting.push_out(point.value(cloth, written), below);
                 if by != Vec3::zeros() {
                     point.shift(cloth, written, by);
                 }
             }
         }
+    }
+
+    /// Which collider.
+    pub fn collider(&self) -> usize {
+        self.anchor.collider as usize
+    }
+
+    /// How far a written point is below the thick surface, and how far it was moved along it from where the motion has left it [m].
+    pub fn given_way(&self, written: Vec3, moved: Vec3) -> [f64; 2] {
+        let normal = self.resting.normal;
+        let way = written - moved;
+        [-self.resting.above(written), (way - normal * way.dot(&normal)).norm()]
     }
 
     /// Work out where the plane and the point it carries along will be at the end of the step. False if the point has moved further

@@ -1,6 +1,7 @@
 //! The backend that runs on the processor, in f64.
 
 mod bending_step;
+mod breaks;
 mod cloth_step;
 mod contacts;
 pub mod independent;
@@ -20,6 +21,7 @@ use crate::mesh::bvh::Aabb;
 use crate::model::{ColliderModel, Model, Moment, MovingCollider, State};
 use crate::scene::Scene;
 use cloth_step::ClothStep;
+use independent::larger;
 use touching::Touching;
 
 /// Particles from which on a loop over them is shared out to threads.
@@ -89,6 +91,24 @@ impl<'m> CpuBackend<'m> {
         }
     }
 
+    /// Where colliders are during the frame; nothing touches yet.
+    fn begin_frame(&mut self, state: &State) {
+        let start = Instant::now();
+        let near: Vec<Aabb> =
+            self.cloths.iter().zip(&state.cloths).map(|(cloth, moving)| cloth.frame_box(moving, &self.drive)).collect();
+        for collider in &mut self.colliders {
+            collider.begin_frame(self.drive.moments, &near);
+        }
+        self.collider_seconds += start.elapsed().as_secs_f64();
+        self.touching.begin_frame();
+    }
+
+    fn reports(&self, state: &State) -> Vec<ClothReport> {
+        let touched = self.touching.counts.iter().zip(&self.touching.broken);
+        let parts = self.cloths.iter().zip(&state.cloths).zip(touched);
+        parts.map(|((cloth, moving), (counts, broken))| cloth.report(moving, *counts, broken)).collect()
+    }
+
     /// Memory of a cloth's linear solver [B]; 0 without one.
     pub fn linear_bytes(&self, cloth: usize) -> usize {
         self.cloths[cloth].linear_bytes()
@@ -127,14 +147,7 @@ impl Backend for CpuBackend<'_> {
         for (cloth, moving) in self.cloths.iter_mut().zip(&state.cloths) {
             cloth.begin_frame(moving, &weather, &self.drive);
         }
-        let start = Instant::now();
-        let near: Vec<Aabb> =
-            self.cloths.iter().zip(&state.cloths).map(|(cloth, moving)| cloth.frame_box(moving, &self.drive)).collect();
-        for collider in &mut self.colliders {
-            collider.begin_frame(self.drive.moments, &near);
-        }
-        self.collider_seconds += start.elapsed().as_secs_f64();
-        self.touching.begin_frame();
+        self.begin_frame(state);
         for step in 0..self.drive.substeps {
             let (mut world, cloths, touching) = self.step(step);
             let states = &mut state.cloths;
@@ -146,7 +159,7 @@ impl Backend for CpuBackend<'_> {
             if cloths.iter().any(ClothStep::is_broken) {
                 break;
             }
-            touching.press(cloths);
+            touching.press(cloths, world.h);
             cloths.iter_mut().zip(&mut *states).for_each(|(cloth, moving)| cloth.step(moving, &world));
             touching.calm(cloths, states, world.h);
             if world.steps_left == 1 {
@@ -154,10 +167,25 @@ impl Backend for CpuBackend<'_> {
                     cloths.iter().zip(&*states).map(|(cloth, moving)| cloth.vertices(moving)).collect();
                 cloths.iter_mut().zip(&mut *states).for_each(|(cloth, moving)| cloth.polish(moving, &mut world));
                 touching.guard_written(&before, states, world.colliders);
+                // Where there is no way to be within all limits, what was tried may be worse than nothing.
+                let used = |written: &dyn Fn(usize) -> f64| (0..cloths.len()).map(written).fold(0.0, larger);
+                let [tried, left] =
+                    [used(&|n| cloths[n].used(&states[n].written)), used(&|n| cloths[n].used(&before[n]))];
+                if tried > left.max(1.0) {
+                    states.iter_mut().zip(before).for_each(|(moving, before)| moving.written = before);
+                    touching.judge_written(states);
+                }
             }
         }
-        let parts = self.cloths.iter().zip(&state.cloths).zip(&self.touching.counts);
-        parts.map(|((cloth, moving), touched)| cloth.report(moving, *touched)).collect()
+        self.reports(state)
+    }
+
+    fn survey(&mut self, state: &State) -> Vec<ClothReport> {
+        self.cloths.iter_mut().for_each(ClothStep::forget);
+        self.begin_frame(state);
+        self.colliders.iter_mut().for_each(|collider| collider.place(0));
+        self.touching.survey(&state.cloths, &self.colliders);
+        self.reports(state)
     }
 
     fn fetch(&mut self, state: &State, cloth: usize, vertices: &mut Vertices) -> Quality {

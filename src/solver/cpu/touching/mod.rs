@@ -13,6 +13,7 @@ mod clusters;
 mod crossings;
 mod guard;
 mod surfaces;
+mod tangles;
 
 use std::time::Instant;
 
@@ -22,11 +23,14 @@ use self::candidates::{Candidates, ClusterPair};
 use self::crossings::Crossing;
 use self::guard::Guarded;
 use self::surfaces::Surfaces;
-use super::cloth_step::ClothStep;
+use self::tangles::Tangles;
+use super::breaks::Breaks;
+use super::cloth_step::{ClothStep, THIN};
 use crate::algorithms::contact::pair::PairContact;
+use crate::algorithms::contact::proximity::proximity;
 use crate::math::Vec3;
 use crate::mesh::topology::Topology;
-use crate::model::{ClothState, Model, MovingCollider};
+use crate::model::{Broken, ClothState, Model, MovingCollider, Promise};
 use crate::solver::TouchCounts;
 
 /// Speed at which features that are nearer than they should be are led apart [m/s].
@@ -52,10 +56,15 @@ pub struct Touching<'m> {
     from: Vec<Vec3>,
     to: Vec<Vec3>,
     contacts: Vec<PairContact>,
-    /// For each vertex the bodies that it is let pass because it is inside or tangled, one bit a body.
+    /// For each vertex the bodies that it is inside of, or that have no room for it, one bit a body.
+    inside: Vec<u64>,
+    /// The same and those that it is tangled with: all that it is let pass.
     released: Vec<u64>,
+    tangles: Tangles,
     /// What was done since the start of the frame, for each cloth.
     pub counts: Vec<TouchCounts>,
+    /// Promises that the frame has broken, for each cloth.
+    pub broken: Vec<Vec<Broken>>,
     /// Time spent [s]; it decides nothing.
     pub seconds: f64,
 }
@@ -98,10 +107,13 @@ impl<'m> Touching<'m> {
             from: vec![Vec3::zeros(); surfaces.body_of.len()],
             to: vec![Vec3::zeros(); surfaces.body_of.len()],
             counts: vec![TouchCounts::default(); model.cloths.len()],
+            broken: vec![Vec::new(); model.cloths.len()],
             colliders: Vec::new(),
             candidates: Candidates::default(),
             contacts: Vec::new(),
+            inside: Vec::new(),
             released: Vec::new(),
+            tangles: Tangles::default(),
             seconds: 0.0,
             surfaces,
             model,
@@ -111,6 +123,7 @@ impl<'m> Touching<'m> {
     /// Prepare a frame; what follows depends on the state alone.
     pub fn begin_frame(&mut self) {
         self.counts.fill(TouchCounts::default());
+        self.broken.fill(Vec::new());
         self.colliders.clear();
         self.surfaces.truncate(self.model.cloths.len());
         self.candidates = Candidates::default();
@@ -187,22 +200,27 @@ impl<'m> Touching<'m> {
             cloth.vertices_of(&state.x, &mut self.from[range.clone()]);
             cloth.vertices_of(cloth.ahead(), &mut self.to[range]);
         }
-        let (model, touched) = (self.model, &self.colliders);
-        let gaps = |a: u16, b: u16| Self::gap(model, touched, a, b);
         if self.candidates.is_empty() {
-            let bodies = self.surfaces.bodies.len() as u16;
-            let all = (0..bodies).flat_map(|a| (0..bodies).map(move |b| (a, b)));
-            let largest = all.filter_map(|(a, b)| gaps(a, b)).fold(0.0, f64::max);
-            let mean_edge = model.cloths.iter().map(|cloth| cloth.mean_edge).fold(f64::INFINITY, f64::min);
-            self.candidates.reset(&self.surfaces, &self.from, mean_edge, largest);
-            self.candidates.cover(&self.surfaces, &gaps, &self.from, &self.to);
-            let crossings = crossings::find(&self.candidates, &self.surfaces, &self.from);
-            self.release(&crossings, colliders);
+            self.start_over(colliders);
+        }
+        for (body, cloth) in self.surfaces.bodies.iter().zip(cloths) {
+            for &(v, collider) in cloth.passing() {
+                let number = self.colliders.iter().position(|touched| touched.number == collider as usize);
+                if let Some(number) = number {
+                    let (v, bit) = (body.first_vertex + v as usize, bit(self.model.cloths.len() + number));
+                    self.inside[v] |= bit;
+                    self.released[v] |= bit;
+                }
+            }
         }
         let (model, touched) = (self.model, &self.colliders);
         let gaps = |a: u16, b: u16| Self::gap(model, touched, a, b);
         self.candidates.cover_likely(&self.surfaces, &gaps, &self.from);
+        if self.tangles.are_old() {
+            self.release();
+        }
 
+        let (model, touched) = (self.model, &self.colliders);
         let (surfaces, from, to) = (&self.surfaces, &self.from, &self.to);
         let friction = |v: u32| {
             let body = usize::from(surfaces.body_of[v as usize]);
@@ -242,37 +260,79 @@ impl<'m> Touching<'m> {
         self.seconds += start.elapsed().as_secs_f64();
     }
 
-    /// Let what is tangled or inside a body pass: whatever kept its distance there would hold it on the wrong side.
-    fn release(&mut self, crossings: &[Crossing], colliders: &[MovingCollider]) {
-        let surfaces = &self.surfaces;
-        let body = |v: u32| usize::from(surfaces.body_of[v as usize]);
-        self.released.clear();
-        self.released.resize(surfaces.body_of.len(), 0);
-        let cloths = self.model.cloths.len();
+    /// See what is near, inside and tangled without any memory.
+    fn start_over(&mut self, colliders: &[MovingCollider]) {
+        let (model, touched) = (self.model, &self.colliders);
+        let gaps = |a: u16, b: u16| Self::gap(model, touched, a, b);
+        let bodies = self.surfaces.bodies.len() as u16;
+        let all = (0..bodies).flat_map(|a| (0..bodies).map(move |b| (a, b)));
+        let largest = all.filter_map(|(a, b)| gaps(a, b)).fold(0.0, f64::max);
+        let mean_edge = model.cloths.iter().map(|cloth| cloth.mean_edge).fold(f64::INFINITY, f64::min);
+        self.candidates.reset(&self.surfaces, &self.from, mean_edge, largest);
+        self.candidates.cover(&self.surfaces, &gaps, &self.from, &self.to);
+        self.find_inside(colliders);
+        self.release();
+    }
+
+    /// What is wrong with what is written, at the start of a frame.
+    pub fn survey(&mut self, states: &[ClothState], colliders: &[MovingCollider]) {
+        self.gather(colliders);
+        self.place_colliders(colliders, [0, 0]);
+        for (body, state) in self.surfaces.bodies.iter().zip(states) {
+            self.from[body.first_vertex..body.first_vertex + body.vertex_count].copy_from_slice(&state.written);
+        }
+        self.to.clone_from(&self.from);
+        self.start_over(colliders);
+        self.judge();
+    }
+
+    /// Which vertices of cloths are inside of bodies.
+    fn find_inside(&mut self, colliders: &[MovingCollider]) {
+        let (surfaces, cloths) = (&self.surfaces, self.model.cloths.len());
+        self.inside.clear();
+        self.inside.resize(surfaces.body_of.len(), 0);
         for cloth in &surfaces.bodies[..cloths] {
             for v in cloth.first_vertex..cloth.first_vertex + cloth.vertex_count {
                 for (touched, other) in self.colliders.iter().zip(cloths..) {
                     if colliders[touched.number].nearest(self.from[v], 0.0).is_some_and(|near| near.distance < 0.0) {
-                        self.released[v] |= bit(other);
+                        self.inside[v] |= bit(other);
                     }
                 }
             }
         }
-        self.counts.iter_mut().for_each(|counts| counts.released = 0);
-        for crossing in crossings {
+    }
+
+    /// Let what is tangled or inside a body pass: whatever kept its distance there would hold it on the wrong side.
+    fn release(&mut self) {
+        let body = |v: u32| usize::from(self.surfaces.body_of[v as usize]);
+        let crossings = crossings::find(&self.candidates, &self.surfaces, &self.from);
+        self.released.clone_from(&self.inside);
+        for crossing in &crossings {
             let (of_edge, of_triangle) = (body(crossing.edge[0]), body(crossing.triangle[0]));
             crossing.edge.iter().for_each(|&v| self.released[v as usize] |= bit(of_triangle));
             crossing.triangle.iter().for_each(|&v| self.released[v as usize] |= bit(of_edge));
         }
-        for (v, _) in self.released.iter().enumerate().filter(|(_, released)| **released != 0) {
-            if let Some(counts) = self.counts.get_mut(body(v as u32)) {
-                counts.released += 1;
-            }
+        self.tangles.set(crossings, &self.surfaces);
+    }
+
+    /// Lead apart what is tangled: where the vertices go in this step.
+    fn untangle(&mut self, h: f64) {
+        let (model, surfaces, inside) = (self.model, &self.surfaces, &self.inside);
+        let layer = |body: u16| model.cloths.get(usize::from(body)).map(|_| 0);
+        let is_led_out = |crossing: &Crossing| {
+            let [of_edge, of_triangle] =
+                [crossing.edge[0], crossing.triangle[0]].map(|v| bit(usize::from(surfaces.body_of[v as usize])));
+            crossing.edge.iter().any(|&v| inside[v as usize] & of_triangle != 0)
+                || crossing.triangle.iter().any(|&v| inside[v as usize] & of_edge != 0)
+        };
+        self.tangles.lead_apart(surfaces, &self.from, h, layer, is_led_out);
+        for &(v, by) in &self.tangles.shifts {
+            self.to[v as usize] += by;
         }
     }
 
     /// Correct the look-ahead positions of the cloths: contacts once, then whatever would still cross.
-    pub fn press(&mut self, cloths: &mut [ClothStep]) {
+    pub fn press(&mut self, cloths: &mut [ClothStep], h: f64) {
         let start = Instant::now();
         for (body, cloth) in self.surfaces.bodies.iter().zip(&*cloths) {
             let range = body.first_vertex..body.first_vertex + body.vertex_count;
@@ -287,9 +347,12 @@ impl<'m> Touching<'m> {
                 }
             }
         }
+        self.untangle(h);
         let guarded = self.guard();
         self.candidates.moved();
-        let is_changed = !guarded.cut.is_empty() || self.contacts.iter().any(|contact| contact.pressed > 0.0);
+        let is_changed = !guarded.cut.is_empty()
+            || !self.tangles.shifts.is_empty()
+            || self.contacts.iter().any(|contact| contact.pressed > 0.0);
         self.count(&guarded);
         for (body, cloth) in self.surfaces.bodies.iter().zip(cloths).filter(|_| is_changed) {
             cloth.put_vertices(&self.to[body.first_vertex..body.first_vertex + body.vertex_count]);
@@ -323,23 +386,60 @@ impl<'m> Touching<'m> {
         guarded.left.iter().for_each(|vertices| each(vertices[0], &|counts| counts.left += 1));
     }
 
-    /// How many edges pierce a triangle where everything is at the end.
-    fn count_crossings(&mut self) {
+    /// What crosses or is too near where everything is at the end, and what was let pass.
+    fn judge(&mut self) {
         let (model, touched) = (self.model, &self.colliders);
         let gaps = |a: u16, b: u16| Self::gap(model, touched, a, b);
         self.candidates.moved();
         self.candidates.cover(&self.surfaces, &gaps, &self.to, &self.to);
-        for crossing in crossings::find(&self.candidates, &self.surfaces, &self.to) {
-            let [one, other] = [crossing.edge[0], crossing.triangle[0]].map(|v| self.surfaces.body_of[v as usize]);
+        let surfaces = &self.surfaces;
+        let cloths = model.cloths.len();
+        let body = |v: u32| usize::from(surfaces.body_of[v as usize]);
+        let in_model = |body: usize| if body < cloths { body } else { cloths + touched[body - cloths].number };
+        self.counts.iter_mut().for_each(|counts| (counts.crossings, counts.released) = (0, 0));
+        let mut breaks: Vec<Breaks> = (0..cloths).map(|_| Breaks::default()).collect();
+        let mut add = |promise: Promise, with: usize, v: u32| {
+            if let Some(breaks) = breaks.get_mut(body(v)) {
+                breaks.add(promise, Some(in_model(with)), v - surfaces.bodies[body(v)].first_vertex as u32);
+            }
+        };
+        for crossing in crossings::find(&self.candidates, surfaces, &self.to) {
+            let [one, other] = [body(crossing.edge[0]), body(crossing.triangle[0])];
             for of in [one, other].into_iter().take(if one == other { 1 } else { 2 }) {
-                if let Some(counts) = self.counts.get_mut(usize::from(of)) {
+                if let Some(counts) = self.counts.get_mut(of) {
                     counts.crossings += 1;
                 }
             }
+            crossing.edge.iter().for_each(|&v| add(Promise::Crossing, other, v));
+            crossing.triangle.iter().for_each(|&v| add(Promise::Crossing, one, v));
         }
+        for (v, &bits) in self.released.iter().enumerate().filter(|(_, bits)| **bits != 0) {
+            if let Some(counts) = self.counts.get_mut(body(v as u32)) {
+                counts.released += 1;
+            }
+            for with in (0..surfaces.bodies.len()).filter(|&with| bits & bit(with) != 0) {
+                add(Promise::Crossing, with, v as u32);
+            }
+        }
+        let passes = passes(surfaces, &self.released);
+        for pair in &self.candidates.pairs {
+            for candidate in &pair.list {
+                let kept = (1.0 - THIN) * candidate.gap;
+                if pair.at_least(candidate) > kept || passes(&candidate.vertices) {
+                    continue;
+                }
+                if proximity(candidate.pairing, &candidate.vertices.map(|v| self.to[v as usize])).distance < kept {
+                    let [one, other] = [body(candidate.vertices[0]), body(candidate.vertices[3])];
+                    let [first, .., last] = candidate.vertices;
+                    add(Promise::Thickness, other, first);
+                    add(Promise::Thickness, one, last);
+                }
+            }
+        }
+        self.broken = breaks.into_iter().map(Vec::from).collect();
     }
 
-    /// Take away the speed at which features were led apart.
+    /// Take away the speed at which features were led apart and what was tangled was moved.
     pub fn calm(&mut self, cloths: &mut [ClothStep], states: &mut [ClothState], h: f64) {
         let cloth_count = self.model.cloths.len();
         for contact in self.contacts.iter().filter(|contact| contact.pressed > 0.0) {
@@ -363,6 +463,11 @@ impl<'m> Touching<'m> {
                 cloths[bodies[corner]].shift_vertex(local(corner), &mut states[bodies[corner]].v, by);
             }
         }
+        for &(v, by) in &self.tangles.shifts {
+            let body = usize::from(self.surfaces.body_of[v as usize]);
+            let local = v as usize - self.surfaces.bodies[body].first_vertex;
+            cloths[body].shift_vertex(local, &mut states[body].v, -by / h);
+        }
     }
 
     /// The end of a frame: vertices move from where the last step has left them to where they are written, as far as nothing crosses.
@@ -376,10 +481,18 @@ impl<'m> Touching<'m> {
         }
         let guarded = self.guard();
         self.count(&guarded);
-        self.count_crossings();
+        self.judge();
         for (body, state) in self.surfaces.bodies.iter().zip(states).filter(|_| !guarded.cut.is_empty()) {
             state.written.copy_from_slice(&self.to[body.first_vertex..body.first_vertex + body.vertex_count]);
         }
         self.seconds += start.elapsed().as_secs_f64();
+    }
+
+    /// The same for vertices that are where the last step has left them.
+    pub fn judge_written(&mut self, states: &[ClothState]) {
+        for (body, state) in self.surfaces.bodies.iter().zip(states) {
+            self.to[body.first_vertex..body.first_vertex + body.vertex_count].copy_from_slice(&state.written);
+        }
+        self.judge();
     }
 }
