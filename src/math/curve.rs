@@ -87,6 +87,11 @@ impl<T: Blend> Curve<T> {
         }
     }
 
+    /// The frames of the keys, for range checks.
+    pub fn frames(&self) -> impl Iterator<Item = f64> + '_ {
+        self.keys.iter().map(|key| key.0)
+    }
+
     /// The values at the keys, for range checks.
     pub fn values(&self) -> impl Iterator<Item = T> + '_ {
         self.keys.iter().map(|key| key.1)

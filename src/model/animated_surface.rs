@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::Moment;
-use crate::algorithms::contact::signed_distance::SurfaceShape;
+use crate::algorithms::contact::signed_distance::{Sides, SurfaceShape};
 use crate::import::choice::list;
 use crate::math::Vec3;
 use crate::math::motion::{Motion, Pose};
@@ -88,14 +88,14 @@ pub struct SurfacePose {
 
 impl AnimatedSurface {
     /// `welded` are the triangles of the mesh's polygons.
-    pub fn build(mesh: AnimatedMesh, welded: SimulationMesh, playback: Playback, motion: Motion) -> Self {
+    pub fn build(mesh: AnimatedMesh, welded: SimulationMesh, sides: Sides, playback: Playback, motion: Motion) -> Self {
         let mut file_vertex = vec![0; welded.positions.len()];
         for (file, vertex) in welded.from_file_vertex.iter().enumerate().rev() {
             if let Some(vertex) = vertex {
                 file_vertex[*vertex as usize] = file as u32;
             }
         }
-        let shape = SurfaceShape::build(&welded.positions, welded.triangles);
+        let shape = SurfaceShape::build(&welded.positions, welded.triangles, sides);
         AnimatedSurface { shape, mesh, playback, motion, file_vertex }
     }
 

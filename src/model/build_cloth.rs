@@ -15,6 +15,7 @@ use crate::algorithms::cloth::conforming_map::ConformingMap;
 use crate::algorithms::cloth::distance::{Distance, Keeps};
 use crate::algorithms::cloth::elastic::Elastic;
 use crate::algorithms::cloth::threads::Diagonal;
+use crate::algorithms::contact::friction::Friction;
 use crate::algorithms::parallel::independent_groups::IndependentPairs;
 use crate::math::Vec3;
 use crate::math::rows::Rows;
@@ -99,8 +100,8 @@ pub struct ClothModel {
     pub reach: u32,
     /// What it is made of.
     pub fabric: Fabric,
-    /// Whether it collides with itself.
-    pub self_collision: bool,
+    /// Of two cloths the one with the higher number is worn outside.
+    pub layer: i32,
     /// Images that its maps came from.
     pub inputs: Vec<crate::import::InputFile>,
 }
@@ -115,12 +116,14 @@ pub struct Samples {
 }
 
 impl ClothModel {
-    /// Build, or add to the problems why not. `colliders` are as they are at the start.
+    /// Build, or add to the problems why not. `colliders` are as they are at the start, `thinnest` is the least distance that the cloth
+    /// keeps from one of them, if it touches any [m].
     pub fn build(
         cloth: &Cloth,
         surface: PolyMesh,
         scene: &Scene,
         colliders: &[Option<MovingCollider>],
+        thinnest: Option<f64>,
         place: &KeyPath,
         problems: &mut Vec<Problem>,
     ) -> Option<Self> {
@@ -208,7 +211,7 @@ impl ClothModel {
             on_midpoints,
             &k,
         );
-        let samples = samples(&mesh, &topology, &parts.map, &k, on_midpoints, sample_distance(scene, &cloth.fabric));
+        let samples = samples(&mesh, &topology, &parts.map, &k, on_midpoints, sample_distance(thinnest));
         let visible_edge = |edge: &u32| topology.edges[*edge as usize];
         let is_bilateral = parts.keeps == Keeps::Distance;
         let reach = reach(&pins, &mesh, &topology);
@@ -229,7 +232,7 @@ impl ClothModel {
             visible_limits: visible.iter().map(|&edge| limits[edge as usize]).collect(),
             visible_edges: visible.iter().map(visible_edge).collect(),
             fabric: cloth.fabric.clone(),
-            self_collision: cloth.self_collision,
+            layer: cloth.layer,
             reach,
             is_led: is_led(&pins, mesh.positions.len()),
             surface,
@@ -258,6 +261,11 @@ impl ClothModel {
             mean_edge,
             inputs: maps.inputs,
         })
+    }
+
+    /// Coulomb coefficients of its surface.
+    pub fn friction(&self) -> Friction {
+        Friction::new(self.fabric.friction, self.fabric.static_friction.unwrap_or(self.fabric.friction))
     }
 
     /// Model and solver, and why that solver, for people.
@@ -329,13 +337,9 @@ const THIN_BODY: f64 = 0.03;
 const MOST_SAMPLES: f64 = 8.0;
 
 /// How far contact points may be apart so that a round body between two of them rises less than the thickness above their chord [m].
-fn sample_distance(scene: &Scene, fabric: &Fabric) -> f64 {
-    let added = scene.colliders.iter().map(|collider| collider.thickness).reduce(f64::min);
+fn sample_distance(thinnest: Option<f64>) -> f64 {
     // Nothing to touch, or nothing in between: the vertices and midpoints will do.
-    added
-        .map(|added| (8.0 * THIN_BODY * (fabric.thickness + added)).sqrt())
-        .filter(|d| *d > 0.0)
-        .unwrap_or(f64::INFINITY)
+    thinnest.map(|thickness| (8.0 * THIN_BODY * thickness).sqrt()).filter(|d| *d > 0.0).unwrap_or(f64::INFINITY)
 }
 
 /// Points of a regular lattice on every triangle, those that neighbours share once: at least the midpoints of edges where those are no

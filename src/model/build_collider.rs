@@ -1,13 +1,14 @@
 //! One collider of the scene, ready to be asked how far away it is.
 
 use super::animated_surface::{AnimatedSurface, Playback};
-use crate::algorithms::contact::signed_distance::{self, Inside, MeshSurface, Nearest};
+use crate::algorithms::contact::friction::Friction;
+use crate::algorithms::contact::signed_distance::{self, Inside, MeshSurface, Nearest, Sides};
 use crate::import::Asset;
 use crate::math::Vec3;
 use crate::math::curve::Curve;
 use crate::math::motion::{Motion, Pose};
 use crate::scene::problem::{KeyPath, Place, Problem};
-use crate::scene::{Collider, Scene, Shape};
+use crate::scene::{Collider, MeshSides, Scene, Shape};
 
 /// A collider.
 #[derive(Debug)]
@@ -16,10 +17,8 @@ pub struct ColliderModel {
     pub name: String,
     /// How it moves.
     pub motion: Motion,
-    /// Coulomb coefficient over time.
-    pub friction: Curve<f64>,
-    /// Added to a cloth's thickness [m].
-    pub thickness: f64,
+    friction: Curve<f64>,
+    static_friction: Curve<f64>,
     form: Form,
 }
 
@@ -40,7 +39,7 @@ impl ColliderModel {
         problems: &mut Vec<Problem>,
     ) -> Option<Self> {
         let form = match (&collider.shape, asset) {
-            (Shape::Mesh { animation, .. }, Some(asset)) => {
+            (Shape::Mesh { animation, sides, .. }, Some(asset)) => {
                 if animation.is_typed && asset.animated.is_none() {
                     let problem =
                         Problem::error(Place::Key(place.key("animation")), "nothing in this mesh is animated");
@@ -50,16 +49,21 @@ impl ColliderModel {
                 }
                 let binding = |vertex| asset.animated.as_ref().map_or(0, |animated| animated.binding(vertex));
                 let (mesh, _) = super::triangles(&asset.mesh, binding, place, problems)?;
+                let sides = match sides {
+                    MeshSides::Auto => Sides::Auto,
+                    MeshSides::One => Sides::One,
+                    MeshSides::Two => Sides::Two,
+                };
                 let form = match asset.animated {
                     Some(animated) => {
                         let playback = Playback::choose(&animated, animation, scene, place);
                         let playback = playback.map_err(|problem| problems.push(problem)).ok()?;
                         let motion = collider.motion.clone();
-                        Form::Animated(Box::new(AnimatedSurface::build(animated, mesh, playback, motion)))
+                        Form::Animated(Box::new(AnimatedSurface::build(animated, mesh, sides, playback, motion)))
                     }
-                    None => Form::Mesh(Box::new(MeshSurface::build(mesh.positions, mesh.triangles))),
+                    None => Form::Mesh(Box::new(MeshSurface::build(mesh.positions, mesh.triangles, sides))),
                 };
-                problems.extend(form.side_warning(place));
+                problems.extend(form.side_problem(sides, place));
                 form
             }
             (shape, _) => Form::Primitive(shape.clone()),
@@ -68,9 +72,14 @@ impl ColliderModel {
             name: collider.name.clone(),
             motion: collider.motion.clone(),
             friction: collider.friction.clone(),
-            thickness: collider.thickness,
+            static_friction: collider.static_friction.clone(),
             form,
         })
+    }
+
+    /// Coulomb coefficients of its surface at a frame.
+    pub fn friction_at(&self, frame: f64) -> Friction {
+        Friction::new(self.friction.at(frame), self.static_friction.at(frame))
     }
 
     /// The mesh of a collider whose vertices move.
@@ -115,15 +124,20 @@ impl ColliderModel {
 
 impl Form {
     /// What looks wrong about the sides of a mesh.
-    fn side_warning(&self, place: &KeyPath) -> Option<Problem> {
+    fn side_problem(&self, sides: Sides, place: &KeyPath) -> Option<Problem> {
         let shape = match self {
             Form::Primitive(_) => return None,
             Form::Mesh(mesh) => &mesh.shape,
             Form::Animated(surface) => &surface.shape,
         };
         let (message, help) = match shape.inside() {
-            Inside::Solid | Inside::Open => return None,
+            Inside::Solid | Inside::Open | Inside::Behind | Inside::Shell => return None,
             Inside::InsideOut => ("the faces of the mesh look inwards", "taken as a solid body all the same"),
+            Inside::Mixed if sides == Sides::One => {
+                let message = "the faces of the mesh do not agree on which side is out, so it has no `one` side";
+                let help = "make its normals consistent, or write `sides = \"two\"` for a thin shell";
+                return Some(Problem::error(Place::Scene(place.key("sides")), message).help(help));
+            }
             Inside::Mixed => (
                 "the faces of the mesh do not agree on which side is out",
                 "taken as a thin shell; make the normals consistent to get a solid body",

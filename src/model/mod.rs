@@ -6,6 +6,7 @@ pub mod build_cloth;
 pub mod build_collider;
 pub mod build_maps;
 pub mod build_pins;
+pub mod contact_rules;
 pub mod discretise;
 pub mod moving_collider;
 pub mod promise;
@@ -17,6 +18,7 @@ use std::path::Path;
 
 pub use build_cloth::{ClothModel, Samples};
 pub use build_collider::ColliderModel;
+pub use contact_rules::{ContactRules, PairRule};
 pub use moving_collider::{Anchor, MovingCollider, NearTriangles};
 pub use promise::{Broken, Promise};
 pub use state::{ClothState, Pace, State};
@@ -27,7 +29,7 @@ use crate::mesh::simulation_mesh::SimulationMesh;
 use crate::mesh::surface::PolyMesh;
 use crate::mesh::topology::Topology;
 use crate::scene::problem::{KeyPath, Place, Problem, Severity};
-use crate::scene::{MeshSource, Scene, Shape, cloth_path, collider_path};
+use crate::scene::{Body, MeshSource, Scene, Shape, cloth_path, collider_path};
 
 /// Everything that stays the same during a bake.
 #[derive(Debug)]
@@ -36,6 +38,8 @@ pub struct Model {
     pub cloths: Vec<ClothModel>,
     /// Colliders in the order of the scene.
     pub colliders: Vec<ColliderModel>,
+    /// How they touch.
+    pub contact: ContactRules,
     /// For each cloth the mesh that follows it into the caches, in the world at rest.
     pub render_meshes: Vec<Option<PolyMesh>>,
     /// The files it was built from, each once.
@@ -71,7 +75,13 @@ impl Moment {
 /// Read the meshes and build the model and its first state. Warnings come with success; all errors are found in one run.
 pub fn build(scene: &Scene) -> Result<(Model, State, Vec<Problem>), Vec<Problem>> {
     let mut problems = Vec::new();
-    let mut model = Model { cloths: Vec::new(), colliders: Vec::new(), render_meshes: Vec::new(), inputs: Vec::new() };
+    let mut model = Model {
+        cloths: Vec::new(),
+        colliders: Vec::new(),
+        contact: ContactRules::build(scene),
+        render_meshes: Vec::new(),
+        inputs: Vec::new(),
+    };
     // Pins follow colliders, so those come first; what is wrong with them is told last, as they stand in the file.
     let mut collider_problems = Vec::new();
     let mut collider_inputs = Vec::new();
@@ -114,7 +124,9 @@ pub fn build(scene: &Scene) -> Result<(Model, State, Vec<Problem>), Vec<Problem>
                     let help = "`dress_blend` takes animated colliders from that pose to the first frame's";
                     problems.push(Problem::warning(Place::Scene(place.key("mesh")), message).help(help));
                 }
-                let built = ClothModel::build(cloth, asset.mesh, scene, &placed, &place, &mut problems);
+                let rules = model.contact.with_colliders(number).iter().flatten();
+                let thinnest = rules.map(|rule| rule.thickness).reduce(f64::min);
+                let built = ClothModel::build(cloth, asset.mesh, scene, &placed, thinnest, &place, &mut problems);
                 remember(&mut model.inputs, built.iter().flat_map(|cloth| cloth.inputs.clone()).collect());
                 model.cloths.extend(built);
             }
@@ -140,8 +152,12 @@ pub fn build(scene: &Scene) -> Result<(Model, State, Vec<Problem>), Vec<Problem>
         return Err(problems);
     }
     for (number, cloth) in model.cloths.iter().enumerate() {
-        for collider in placed.iter().flatten() {
-            note_overlap(cloth, collider, &cloth_path(number), &mut problems);
+        for (other, collider) in placed.iter().enumerate() {
+            if let Some(collider) = collider
+                && model.contact.between(Body::Cloth(number), Body::Collider(other)).is_some()
+            {
+                note_overlap(cloth, collider, &cloth_path(number), &mut problems);
+            }
         }
     }
     drop(placed);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Channel, ClothKind, Format, Glb, RenderWrite, SolverChoice, Space, Unit, UpAxis};
+use super::{Channel, ClothKind, Format, Glb, MeshSides, RenderWrite, SolverChoice, Space, Unit, UpAxis};
 use crate::math::curve::Interpolation;
 
 /// A cloth scene for Kiln.
@@ -28,6 +28,9 @@ pub struct SceneFile {
     /// Things that cloth cannot enter, one [[collider]] each.
     #[serde(default)]
     pub collider: Vec<ColliderEntry>,
+    /// Pairs of objects that touch in their own way, one [[contact]] each.
+    #[serde(default)]
+    pub contact: Vec<ContactEntry>,
     /// What is written, and how.
     #[serde(default)]
     pub output: OutputSection,
@@ -286,15 +289,27 @@ pub struct ClothEntry {
     /// Time constant of bending damping [s]; without it, the fabric's.
     #[schemars(range(min = 0))]
     pub damping: Option<f64>,
-    /// Friction coefficient against colliders; without it, the fabric's.
+    /// Friction coefficient, to which the other object's adds by the geometric mean; without it, the fabric's.
     #[schemars(range(min = 0))]
     pub friction: Option<f64>,
+    /// Friction coefficient while the cloth sticks, not less than friction; without it, the same.
+    #[schemars(range(min = 0))]
+    pub static_friction: Option<f64>,
+    /// How much of its speed is left when it bounces, from 0 to 1, times that of the other object; default 0: cloth does not
+    /// bounce.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub restitution: f64,
     /// Distance that the cloth keeps from what it touches [m]; without it, the fabric's.
     #[schemars(range(min = 0))]
     pub thickness: Option<f64>,
-    /// Whether it collides with itself.
-    #[serde(default = "default_true")]
-    pub self_collision: bool,
+    /// Whether it collides with itself; default true.
+    pub self_collision: Option<bool>,
+    /// Of two cloths the one with the higher number is worn outside: where they start tangled, it is led to the side that the
+    /// inner one's faces look to. Default 0.
+    #[serde(default)]
+    #[schemars(range(min = -1000, max = 1000))]
+    pub layer: i32,
     /// Largest relative stretch, 0.01 is one percent; without it, the fabric's.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub max_stretch: Option<f64>,
@@ -550,7 +565,7 @@ pub enum ShapeName {
     Capsule,
     /// A cylinder with flat ends: from, to, radius.
     Cylinder,
-    /// A mesh file: mesh, object, unit, scale, up, animation.
+    /// A mesh file: mesh, object, unit, scale, up, animation, sides.
     Mesh,
 }
 
@@ -591,9 +606,19 @@ pub struct ColliderEntry {
     /// Mesh: which animation of the file moves it, and how: the name of a clip, or
     /// { clip = "Walk", loop = true, offset = 0.5, speed = 1.0 }; may be left out if the file has at most one.
     pub animation: Option<AnimationText>,
+    /// Mesh: which sides push. "auto" (default): closed meshes are solid bodies, open ones are shells that push to whichever side
+    /// the cloth is on. "one": also an open mesh has an inside, behind its faces, a tenth of its size deep. "two": also a closed
+    /// mesh is a shell, so that cloth can be inside.
+    pub sides: Option<MeshSides>,
     /// Friction coefficient: a number, or keys.
     #[serde(default = "default_friction")]
     pub friction: Keyable<f64>,
+    /// Friction coefficient while cloth sticks to it, not less than friction: a number, or keys; without it, the same.
+    pub static_friction: Option<Keyable<f64>>,
+    /// How much of its speed is left to cloth that bounces off, from 0 to 1, times the cloth's own; default 0.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub restitution: f64,
     /// Added to the distance that cloth keeps [m].
     #[serde(default)]
     #[schemars(range(min = 0))]
@@ -603,12 +628,31 @@ pub struct ColliderEntry {
     pub transform: MovingTransform,
 }
 
-fn default_true() -> bool {
-    true
-}
-
 fn default_friction() -> Keyable<f64> {
     Keyable::Constant(0.5)
+}
+
+/// How two objects touch, where that is not what follows from both.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ContactEntry {
+    /// Names of two objects, at least one of them a cloth: ["shirt", "coat"]; a cloth twice means the cloth with itself.
+    pub between: [String; 2],
+    /// Whether they collide or pass through each other; default true.
+    pub collide: Option<bool>,
+    /// Friction coefficient, instead of the mean of both.
+    #[schemars(range(min = 0))]
+    pub friction: Option<f64>,
+    /// Friction coefficient while they stick, not less than friction; without it, friction if that is given here, else the mean of
+    /// both.
+    #[schemars(range(min = 0))]
+    pub static_friction: Option<f64>,
+    /// Distance that they keep [m], instead of what follows from both.
+    #[schemars(range(min = 0))]
+    pub thickness: Option<f64>,
+    /// How much of its speed is left to what bounces, from 0 to 1, instead of the product of both.
+    #[schemars(range(min = 0, max = 1))]
+    pub restitution: Option<f64>,
 }
 
 /// What is written, and how.

@@ -1,9 +1,10 @@
 //! The scene: as typed (`file`), checked (`validate`, `resolve`) and as the rest of the program sees it (`scene`).
 //!
 //! ```text
-//! text, --set ─ document ─► tree ─ validate ─ deserialize ─► SceneFile ─ resolve, objects ─► Scene
+//! text, --set ─ document ─► tree ─ validate ─ deserialize ─► SceneFile ─ resolve, objects, contacts ─► Scene
 //! ```
 
+mod contacts;
 mod deserialize;
 pub mod diagnostics;
 pub mod document;

@@ -23,6 +23,9 @@ const MAX_VERTEX_COUNT: u64 = 4_000_000;
 /// Longest name; file systems allow 255 bytes, and patterns and extensions need room too.
 const MAX_NAME_LENGTH: usize = 100;
 
+/// What to do about sticking that is weaker than sliding.
+pub(super) const STATIC_HELP: &str = "what slides is held less than what sticks: raise it, or lower `friction`";
+
 impl Resolver<'_> {
     /// Names become file names on every system.
     pub(super) fn name(&mut self, name: &str, path: &KeyPath) {
@@ -78,7 +81,8 @@ impl Resolver<'_> {
                 translate: entry.transform.translate.into(),
             },
             fabric: self.fabric(entry, path),
-            self_collision: entry.self_collision,
+            self_collision: entry.self_collision.unwrap_or(true),
+            layer: entry.layer,
             kind: entry.model,
             solver: entry.solver,
             rest: match &entry.rest {
@@ -140,6 +144,8 @@ impl Resolver<'_> {
                 bend_is_typed: false,
                 damping: 0.0,
                 friction: 0.0,
+                static_friction: None,
+                restitution: 0.0,
                 thickness: 0.0,
                 max_stretch: 0.01,
                 warp: None,
@@ -154,12 +160,20 @@ impl Resolver<'_> {
             let help = "give both, or `warp` alone for a fabric that is the same both ways";
             self.error_with_help(&path.key("weft"), message, help);
         }
+        let friction = entry.friction.unwrap_or(base.friction);
+        if let Some(sticking) = entry.static_friction.filter(|sticking| *sticking < friction) {
+            let message = format!("the static friction {sticking} is below the friction {friction}");
+            self.error_with_help(&path.key("static_friction"), message, STATIC_HELP);
+        }
         Fabric {
             density: entry.density.unwrap_or(base.density),
             bend: entry.bend.unwrap_or(base.bend),
             bend_is_typed: entry.bend.is_some(),
             damping: entry.damping.unwrap_or(base.damping),
-            friction: entry.friction.unwrap_or(base.friction),
+            friction,
+            // A friction of its own is the cloth's for both.
+            static_friction: entry.static_friction.or(base.static_friction.filter(|_| entry.friction.is_none())),
+            restitution: entry.restitution,
             thickness: entry.thickness.unwrap_or(base.thickness),
             max_stretch: entry.max_stretch.unwrap_or(base.max_stretch),
             warp,
@@ -367,11 +381,29 @@ impl Resolver<'_> {
             Shape::Capsule { from, to, .. } | Shape::Cylinder { from, to, .. } => (from + to) / 2.0,
             Shape::Mesh { .. } => Vec3::zeros(),
         };
+        let friction = self.amounts(&entry.friction, &path.key("friction"));
+        let static_path = path.key("static_friction");
+        let static_friction = match &entry.static_friction {
+            Some(typed) => self.amounts(typed, &static_path),
+            None => friction.clone(),
+        };
+        // Between keys the larger one counts.
+        let is_below = |frame: &f64| (0.0..friction.at(*frame)).contains(&static_friction.at(*frame));
+        let below = friction.frames().chain(static_friction.frames()).find(is_below);
+        if let Some(frame) = below {
+            let (sticking, sliding) = (static_friction.at(frame), friction.at(frame));
+            let is_keyed = !(friction.is_constant() && static_friction.is_constant());
+            let when = if is_keyed { format!(" at frame {frame}") } else { String::new() };
+            let message = format!("the static friction {sticking} is below the friction {sliding}{when}");
+            self.error_with_help(&static_path, message, STATIC_HELP);
+        }
         Collider {
             name: entry.name.clone(),
             shape,
             motion: self.motion(&entry.transform, middle, &path.key("transform")),
-            friction: self.amounts(&entry.friction, &path.key("friction")),
+            friction,
+            static_friction,
+            restitution: entry.restitution,
             thickness: entry.thickness,
         }
     }
@@ -384,7 +416,7 @@ impl Resolver<'_> {
             ShapeName::Box => ("box", &["center", "size"], &[]),
             ShapeName::Capsule => ("capsule", &["from", "to", "radius"], &[]),
             ShapeName::Cylinder => ("cylinder", &["from", "to", "radius"], &[]),
-            ShapeName::Mesh => ("mesh", &["mesh"], &["object", "unit", "scale", "up", "animation"]),
+            ShapeName::Mesh => ("mesh", &["mesh"], &["object", "unit", "scale", "up", "animation", "sides"]),
         };
         let given = [
             ("point", entry.point.is_some()),
@@ -400,6 +432,7 @@ impl Resolver<'_> {
             ("scale", entry.scale.is_some()),
             ("up", entry.up.is_some()),
             ("animation", entry.animation.is_some()),
+            ("sides", entry.sides.is_some()),
         ];
         for (key, given) in given {
             if !given && needed.contains(&key) {
@@ -455,7 +488,7 @@ impl Resolver<'_> {
                     translate: Vec3::zeros(),
                 };
                 let animation = Self::animation(entry.animation.as_ref());
-                Shape::Mesh { mesh, placement, animation }
+                Shape::Mesh { mesh, placement, animation, sides: entry.sides.unwrap_or_default() }
             }
         }
     }

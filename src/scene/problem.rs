@@ -28,6 +28,11 @@ impl KeyPath {
         KeyPath::default().key("collider").index(index)
     }
 
+    /// The path of an entry about a pair of objects, by its place in the scene.
+    pub fn contact(index: usize) -> KeyPath {
+        KeyPath::default().key("contact").index(index)
+    }
+
     /// Whether `other` is this path or lies below it.
     pub fn holds(&self, other: &KeyPath) -> bool {
         other.0.starts_with(&self.0)

@@ -41,7 +41,7 @@ impl Resolver<'_> {
         self.name(&file.scene.name, &section.key("name"));
         let frames = self.frames(&file.scene.frames, &section.key("frames"));
         let wind = root.key("wind");
-        let scene = Scene {
+        let mut scene = Scene {
             name: file.scene.name.clone(),
             fps: self.fps(&file.scene.fps, &section.key("fps")),
             first_frame: frames.first,
@@ -62,6 +62,7 @@ impl Resolver<'_> {
             drag: self.amounts(&file.air.drag, &root.key("air").key("drag")),
             cloths: self.cloths(&file.cloth, &file.collider),
             colliders: self.colliders(&file.collider),
+            contacts: Vec::new(),
             output: self.output(&file.output, file.cloth.len(), &root.key("output")),
             gates: Gates {
                 max_stretch: file.gates.max_stretch,
@@ -75,6 +76,7 @@ impl Resolver<'_> {
             self.error_with_help(&root.key("cloth"), "there is no cloth in this scene", help);
         }
         self.unique_names(file);
+        self.contacts(file, &mut scene);
         scene
     }
 

@@ -177,8 +177,13 @@ pub struct Fabric {
     pub bend_is_typed: bool,
     /// How long bending resists its own rate: the time constant of bending damping [s].
     pub damping: f64,
-    /// Coulomb coefficient against colliders.
+    /// Coulomb coefficient while it slides; a pair uses the geometric mean of both sides.
     pub friction: f64,
+    /// The same while it sticks, not less; without one, equal.
+    pub static_friction: Option<f64>,
+    /// Part of its speed that is left when it bounces; a pair uses the product of both sides.
+    #[serde(default)]
+    pub restitution: f64,
     /// Distance that the cloth keeps from what it touches [m].
     pub thickness: f64,
     /// Largest relative stretch.
@@ -379,6 +384,8 @@ pub struct Cloth {
     pub fabric: Fabric,
     /// Whether it collides with itself.
     pub self_collision: bool,
+    /// Of two cloths the one with the higher number is worn outside.
+    pub layer: i32,
     /// How it is made of particles.
     pub kind: ClothKind,
     /// How its constraints are solved.
@@ -483,7 +490,22 @@ pub enum Shape {
         placement: Placement,
         /// How the file's animation is played.
         animation: Animation,
+        /// Which sides push.
+        sides: MeshSides,
     },
+}
+
+/// Which sides of a collider's mesh push.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum MeshSides {
+    /// Closed meshes are solid bodies, open ones shells.
+    #[default]
+    Auto,
+    /// Also an open mesh has an inside: behind its faces.
+    One,
+    /// Also a closed mesh is a shell.
+    Two,
 }
 
 /// Something that cloth cannot enter.
@@ -495,10 +517,41 @@ pub struct Collider {
     pub shape: Shape,
     /// How it moves.
     pub motion: Motion,
-    /// Coulomb coefficient; a pair uses the geometric mean of both sides.
+    /// Coulomb coefficient while cloth slides; a pair uses the geometric mean of both sides.
     pub friction: Curve<f64>,
+    /// The same while it sticks; at no key less.
+    pub static_friction: Curve<f64>,
+    /// Part of its speed that is left to what bounces; a pair uses the product of both sides.
+    pub restitution: f64,
     /// Added to the cloth's own thickness [m].
     pub thickness: f64,
+}
+
+/// An object that touches others, by its place in the scene.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Body {
+    /// A cloth.
+    Cloth(usize),
+    /// A collider.
+    Collider(usize),
+}
+
+/// What a pair of objects has instead of what follows from both.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ContactPair {
+    /// In ascending order, so the first one is a cloth.
+    pub between: [Body; 2],
+    /// Whether they collide.
+    pub collide: bool,
+    /// Coulomb coefficient while they slide.
+    pub friction: Option<f64>,
+    /// The same while they stick.
+    pub static_friction: Option<f64>,
+    /// Distance that they keep [m].
+    pub thickness: Option<f64>,
+    /// Part of its speed that is left to what bounces.
+    pub restitution: Option<f64>,
 }
 
 /// A cache format.
@@ -642,6 +695,8 @@ pub struct Scene {
     pub cloths: Vec<Cloth>,
     /// Colliders in the order of the file.
     pub colliders: Vec<Collider>,
+    /// Pairs that touch in their own way, each pair at most once.
+    pub contacts: Vec<ContactPair>,
     /// What is written.
     pub output: Output,
     /// When a finished bake is not good enough.

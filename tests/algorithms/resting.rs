@@ -31,7 +31,7 @@ fn step(particle: &mut Particle, surface: &mut Surface, gravity: Vec3, sweeps: u
     surface.point += surface.velocity * H;
     let gap = (particle.x - surface.point).dot(&surface.normal);
     let mut resting = Resting::new(surface.normal, particle.x, gap, surface.friction);
-    resting.begin_step(particle.x + surface.velocity * H, PUSH);
+    resting.begin_step(particle.x + surface.velocity * H, PUSH, 0.0);
     for _ in 0..sweeps {
         ahead += resting.correct_position(ahead);
     }
@@ -168,7 +168,7 @@ fn a_step_starts_without_the_impulses_of_the_last_one() {
     let mut resting = Resting::new(Vec3::y(), Vec3::zeros(), 0.0, 0.5);
     assert_near(resting.correct_position(Vec3::new(1.0, -0.1, 0.0)), Vec3::new(-0.05, 0.1, 0.0), 1e-15);
     assert_close(resting.pressed, 0.1, 1e-15);
-    resting.begin_step(Vec3::x(), PUSH);
+    resting.begin_step(Vec3::x(), PUSH, 0.0);
     assert_eq!([resting.pressed, resting.held.norm()], [0.0, 0.0]);
     // The plane is where it was; the point at (1, 0, 0) sticks there.
     assert_near(resting.correct_position(Vec3::new(1.01, -0.1, 0.0)), Vec3::new(-0.01, 0.1, 0.0), 1e-15);

@@ -3,7 +3,7 @@
 use std::f64::consts::TAU;
 
 use kiln::algorithms::contact::signed_distance::{
-    Inside, MeshSurface, Nearest, capsule, cuboid, cylinder, plane, sphere,
+    Inside, MeshSurface, Nearest, Sides, capsule, cuboid, cylinder, plane, sphere,
 };
 use kiln::math::Vec3;
 use kiln::mesh::closest::closest_on_triangle;
@@ -196,7 +196,7 @@ fn a_point_just_outside_a_box_is_pushed_out_of_the_side_it_is_at() {
 }
 
 fn surface(mesh: &Mesh) -> MeshSurface {
-    MeshSurface::build(mesh.positions.clone(), mesh.triangles.clone())
+    MeshSurface::build(mesh.positions.clone(), mesh.triangles.clone(), Sides::Auto)
 }
 
 fn cube() -> Mesh {

@@ -7,6 +7,7 @@ use std::path::Path;
 use kiln::scene::problem::{Problem, Severity};
 use kiln::scene::{Failure, Resolved, diagnostics, read_text};
 
+mod contacts;
 mod errors;
 mod good;
 mod hostile;

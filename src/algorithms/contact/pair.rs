@@ -5,6 +5,7 @@
 //!           around them with their weights, which sum to zero over both sides: momentum is kept exactly.
 //! Test:     tests/algorithms/pair.rs
 
+use super::friction::Friction;
 use super::proximity::Proximity;
 use crate::math::Vec3;
 
@@ -19,8 +20,10 @@ pub struct PairContact {
     pub normal: Vec3,
     /// How far apart they shall be at the end of the step [m].
     pub target: f64,
-    /// Coulomb coefficient.
-    pub friction: f64,
+    /// Coulomb coefficients.
+    pub friction: Friction,
+    /// How fast they part after the step if they were pressed [m/s]: more than 0 where they bounce.
+    pub bounce: f64,
     /// Difference of the nearest points at the start of the step [m].
     start: Vec3,
     /// `Σ w² k` [1/kg]
@@ -39,7 +42,7 @@ impl PairContact {
         near: &Proximity,
         gap: f64,
         recover: f64,
-        friction: f64,
+        friction: impl Into<Friction>,
         k: [f64; 4],
     ) -> Option<Self> {
         let inverse_mass: f64 = near.weights.iter().zip(k).map(|(w, k)| w * w * k).sum();
@@ -48,7 +51,8 @@ impl PairContact {
             weights: near.weights,
             normal: near.normal,
             target: gap.min(near.distance + recover),
-            friction,
+            friction: friction.into(),
+            bounce: 0.0,
             start: near.normal * near.distance,
             inverse_mass,
             pressed: 0.0,
@@ -65,22 +69,27 @@ impl PairContact {
         self.pressed = pressed;
         let slip = difference - self.start;
         let slip = slip - self.normal * slip.dot(&self.normal);
-        let wanted = self.held - slip;
-        let (limit, length) = (self.friction * pressed, wanted.norm());
-        let held = if length > limit { wanted * (limit / length) } else { wanted };
+        let held = self.friction.allow(self.held - slip, pressed);
         let hold = held - self.held;
         self.held = held;
         self.normal * push + hold
     }
 
-    /// The change of relative velocity that takes away what leading them apart has left [m/s]; `v` are the velocities, `h` the step.
+    /// The change of relative velocity that takes away what leading them apart has left and lets them bounce [m/s]; `v` are the velocities,
+    /// `h` the step.
     pub fn calm(&self, v: [Vec3; 4], h: f64) -> Vec3 {
-        let led = (self.target - self.start.dot(&self.normal)) / h;
-        if self.pressed <= 0.0 || led <= 0.0 {
+        let led = ((self.target - self.start.dot(&self.normal)) / h).max(0.0);
+        if self.pressed <= 0.0 || led <= 0.0 && self.bounce <= 0.0 {
             return Vec3::zeros();
         }
-        let parting = self.measure(v).dot(&self.normal);
-        self.normal * -parting.clamp(0.0, led)
+        let excess = self.speed(v) - self.bounce;
+        let slowest = if self.bounce > 0.0 { f64::NEG_INFINITY } else { 0.0 };
+        self.normal * -excess.clamp(slowest, led)
+    }
+
+    /// How fast they part, from the velocities of the vertices; negative where they come nearer [m/s].
+    pub fn speed(&self, v: [Vec3; 4]) -> f64 {
+        self.measure(v).dot(&self.normal)
     }
 
     /// How much of a change of difference the vertex with this inverse mass takes.

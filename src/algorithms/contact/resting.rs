@@ -5,6 +5,7 @@
 //!           within Coulomb's cone, so that sticking and sliding are exact whatever the number of sweeps.
 //! Test:     tests/algorithms/resting.rs
 
+use super::friction::Friction;
 use crate::math::Vec3;
 
 /// A contact of one point during one step. Impulses are per unit mass times the step: lengths [m].
@@ -18,10 +19,12 @@ pub struct Resting {
     pub gap: f64,
     /// Where it would be if it moved with the surface.
     pub carried_to: Vec3,
-    /// Coulomb coefficient.
-    pub friction: f64,
+    /// Coulomb coefficients.
+    pub friction: Friction,
     /// How far below the thick surface the point may still be at the end of the step: 0, or negative where it was deep inside.
     pub allowed: f64,
+    /// How fast the point leaves after the step if it was pressed [m/s]: more than 0 where it bounces.
+    pub bounce: f64,
     /// Sum of normal corrections so far, never negative.
     pub pressed: f64,
     /// Sum of tangential corrections so far.
@@ -30,16 +33,27 @@ pub struct Resting {
 
 impl Resting {
     /// A point seen at a place, `gap` above the thick surface there.
-    pub fn new(normal: Vec3, seen_at: Vec3, gap: f64, friction: f64) -> Self {
-        Resting { normal, seen_at, gap, carried_to: seen_at, friction, allowed: 0.0, pressed: 0.0, held: Vec3::zeros() }
+    pub fn new(normal: Vec3, seen_at: Vec3, gap: f64, friction: impl Into<Friction>) -> Self {
+        Resting {
+            normal,
+            seen_at,
+            gap,
+            carried_to: seen_at,
+            friction: friction.into(),
+            allowed: 0.0,
+            bounce: 0.0,
+            pressed: 0.0,
+            held: Vec3::zeros(),
+        }
     }
 
     /// Start a step without impulses; a point that sticks will be at `carried_to` at its end. What is deep inside already comes
-    /// out by at most `push` in the step: out of a bad start it is led, not shot.
-    pub fn begin_step(&mut self, carried_to: Vec3, push: f64) {
+    /// out by at most `push` in the step: out of a bad start it is led, not shot. A point that is pressed leaves at the speed of its `bounce`.
+    pub fn begin_step(&mut self, carried_to: Vec3, push: f64, bounce: f64) {
         self.carried_to = carried_to;
         let gap = self.gap + (carried_to - self.seen_at).dot(&self.normal);
         self.allowed = (gap + push).min(0.0);
+        self.bounce = bounce;
         self.pressed = 0.0;
         self.held = Vec3::zeros();
     }
@@ -70,25 +84,24 @@ impl Resting {
     }
 
     /// The velocity change that a point with velocity `v` against the surface still needs [m/s]; only where the position pass
-    /// pressed. The speed at which a sunken point was pushed out is taken away again, so nothing jumps.
+    /// pressed. The speed at which a sunken point was pushed out is taken away again, so nothing jumps: it is
+    /// at rest then, or bounces.
     #[inline]
     pub fn correct_velocity(&mut self, v: Vec3, h: f64) -> Vec3 {
         if self.pressed <= 0.0 {
             return Vec3::zeros();
         }
         let normal_speed = v.dot(&self.normal);
-        self.pressed = (self.pressed - normal_speed * h).max(f64::MIN_POSITIVE);
+        let excess = normal_speed - self.bounce;
+        self.pressed = (self.pressed - excess * h).max(f64::MIN_POSITIVE);
         let slip = v - self.normal * normal_speed;
-        self.hold(slip * h) / h - self.normal * normal_speed
+        self.hold(slip * h) / h - self.normal * excess
     }
 
     /// Oppose a tangential displacement as far as the cone allows.
     #[inline]
     fn hold(&mut self, slip: Vec3) -> Vec3 {
-        let wanted = self.held - slip;
-        let limit = self.friction * self.pressed;
-        let length = wanted.norm();
-        let held = if length > limit { wanted * (limit / length) } else { wanted };
+        let held = self.friction.allow(self.held - slip, self.pressed);
         let change = held - self.held;
         self.held = held;
         change

@@ -2,13 +2,15 @@
 //!
 //! Idea:     primitives in closed form; meshes by the nearest triangle. On a closed mesh the sign comes from the angle-weighted
 //!           normal of the nearest face, edge or corner (Bærentzen and Aanæs 2005), which is right everywhere; an open mesh, or one
-//!           whose faces do not agree on a side, has no inside and pushes away from whichever side the point is on.
+//!           whose faces do not agree on a side, has no inside and pushes away from whichever side the point is on. Where an open mesh is
+//!           said to have one, it is what lies close behind the faces, not beyond the rim: cloth hangs over that.
 //! Test:     tests/algorithms/signed_distance.rs
 
 use crate::math::Vec3;
 use crate::math::rows::Rows;
 use crate::mesh::bvh::Bvh;
 use crate::mesh::closest::{Feature, closest_on_triangle};
+use crate::mesh::measures::bounds;
 use crate::mesh::topology::Topology;
 
 /// A point's nearest place on a surface.
@@ -100,6 +102,22 @@ pub fn cylinder(p: Vec3, from: Vec3, to: Vec3, radius: f64) -> Nearest {
 /// More than the rounding errors of distances between things some metres from the origin [m].
 const ROUNDING: f64 = 1e-12;
 
+/// Depth of what lies behind the faces of an open mesh, as a part of its bounding box's diagonal: a limb is thinner than the body is tall,
+/// and farther away than that nobody knows what is inside.
+const BEHIND_DEPTH: f64 = 0.1;
+
+/// Which sides of a mesh push.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sides {
+    /// The outside of a closed mesh, both sides of an open one.
+    #[default]
+    Auto,
+    /// The side that the faces look to.
+    One,
+    /// Both: the mesh is a shell.
+    Two,
+}
+
 /// What a mesh encloses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inside {
@@ -109,8 +127,12 @@ pub enum Inside {
     InsideOut,
     /// Nothing: the mesh has a boundary or edges with more than two triangles.
     Open,
-    /// Nothing: it is closed, but neighbouring faces are wound against each other.
+    /// What lies behind the faces of an open mesh, down to some depth.
+    Behind,
+    /// Nothing: neighbouring faces are wound against each other, and the mesh is closed or is to have one side.
     Mixed,
+    /// Nothing, although it may be closed: both sides are outside.
+    Shell,
 }
 
 /// What does not change about a triangle mesh when its vertices move: who borders whom, and what it encloses.
@@ -121,13 +143,17 @@ pub struct SurfaceShape {
     edge_triangles: Rows<u32>,
     corner_triangles: Rows<u32>,
     inside: Inside,
+    /// Vertices at the rim of an open mesh.
+    is_rim: Vec<bool>,
+    /// How far behind its faces an open mesh has an inside [m]; 0 where it has none.
+    behind: f64,
 }
 
 impl SurfaceShape {
     /// From triangles that have area where the vertices are now.
-    pub fn build(positions: &[Vec3], mut triangles: Vec<[u32; 3]>) -> Self {
+    pub fn build(positions: &[Vec3], mut triangles: Vec<[u32; 3]>, sides: Sides) -> Self {
         let topology = Topology::build(&triangles);
-        let inside = inside(positions, &triangles, &topology);
+        let inside = inside(positions, &triangles, &topology, sides);
         // Swapping two corners swaps two edges as well.
         let mut triangle_edges = topology.triangle_edges;
         if inside == Inside::InsideOut {
@@ -138,7 +164,14 @@ impl SurfaceShape {
         for (triangle, corners) in triangles.iter().enumerate() {
             corners.iter().for_each(|&corner| corner_triangles[corner as usize].push(triangle as u32));
         }
+        let mut is_rim = vec![false; positions.len()];
+        for (edge, _) in topology.edges.iter().zip(&topology.edge_triangles).filter(|(_, meeting)| meeting.len() == 1) {
+            edge.iter().for_each(|&v| is_rim[v as usize] = true);
+        }
+        let diagonal = bounds(positions.iter().copied()).map_or(0.0, |(low, high)| (high - low).norm());
         SurfaceShape {
+            is_rim,
+            behind: if inside == Inside::Behind { BEHIND_DEPTH * diagonal } else { 0.0 },
             triangle_edges,
             edge_triangles: topology.edge_triangles.into_iter().collect(),
             corner_triangles: corner_triangles.into_iter().collect(),
@@ -162,7 +195,7 @@ impl SurfaceShape {
         self.corner_triangles.row(vertex as usize)
     }
 
-    /// The nearest place within `reach`, or at any depth inside a body. `bvh` is over the triangles that `numbers` names in
+    /// The nearest place within `reach`, or at any depth inside a body, or within the depth that lies behind an open mesh. `bvh` is over the triangles that `numbers` names in
     /// ascending order, or over all of them. Equal distances are decided by the lower number. `guess` is a triangle that may
     /// well be the nearest: it changes the time that is taken, not the answer.
     pub fn nearest(
@@ -175,7 +208,7 @@ impl SurfaceShape {
         guess: Option<u32>,
     ) -> Option<Nearest> {
         let is_solid = matches!(self.inside, Inside::Solid | Inside::InsideOut);
-        let search = if is_solid && bvh.holds(p) { f64::INFINITY } else { reach };
+        let search = if is_solid && bvh.holds(p) { f64::INFINITY } else { reach.max(self.behind) };
         let mut best: Option<(f64, u32, Vec3, Feature)> = None;
         let mut visit = |triangle: u32| {
             let (q, feature) = closest_on_triangle(p, self.points(positions, triangle));
@@ -193,7 +226,8 @@ impl SurfaceShape {
         let (distance_squared, triangle, q, feature) = best?;
         let feature_normal = self.feature_normal(positions, triangle, feature);
         let distance = distance_squared.sqrt();
-        let inside = is_solid && (p - q).dot(&feature_normal) < 0.0;
+        let may_be_inside = is_solid || distance <= self.behind && !self.is_at_rim(triangle, feature);
+        let inside = may_be_inside && (p - q).dot(&feature_normal) < 0.0;
         let distance = if inside { -distance } else { distance };
         if distance > reach {
             return None;
@@ -201,6 +235,17 @@ impl SurfaceShape {
         let outwards = if inside { q - p } else { p - q };
         let normal = direction(outwards, direction(feature_normal, self.face_normal(positions, triangle)));
         Some(Nearest { distance, normal, part: triangle, place: q })
+    }
+
+    fn is_at_rim(&self, triangle: u32, feature: Feature) -> bool {
+        match feature {
+            Feature::Face => false,
+            Feature::Edge(k) => {
+                let edge = self.triangle_edges[triangle as usize][k as usize];
+                self.edge_triangles.row(edge as usize).len() == 1
+            }
+            Feature::Corner(k) => self.is_rim[self.triangles[triangle as usize][k as usize] as usize],
+        }
     }
 
     fn points(&self, positions: &[Vec3], triangle: u32) -> [Vec3; 3] {
@@ -246,21 +291,24 @@ pub struct MeshSurface {
 
 impl MeshSurface {
     /// From triangles that have area.
-    pub fn build(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Self {
-        let shape = SurfaceShape::build(&positions, triangles);
+    pub fn build(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>, sides: Sides) -> Self {
+        let shape = SurfaceShape::build(&positions, triangles, sides);
         let bvh = Bvh::build(&positions, &shape.triangles);
         MeshSurface { shape, positions, bvh }
     }
 
-    /// The nearest place within `reach`, or at any depth inside a body.
+    /// The nearest place within `reach`, or inside.
     pub fn nearest(&self, p: Vec3, reach: f64) -> Option<Nearest> {
         self.shape.nearest(&self.positions, &self.bvh, None, p, reach, None)
     }
 }
 
-fn inside(positions: &[Vec3], triangles: &[[u32; 3]], topology: &Topology) -> Inside {
-    if topology.edge_triangles.iter().any(|triangles| triangles.len() != 2) {
-        return Inside::Open;
+fn inside(positions: &[Vec3], triangles: &[[u32; 3]], topology: &Topology, sides: Sides) -> Inside {
+    let is_open = topology.edge_triangles.iter().any(|triangles| triangles.len() != 2);
+    match sides {
+        Sides::Two => return Inside::Shell,
+        Sides::Auto if is_open => return Inside::Open,
+        _ => {}
     }
     // Triangles that agree run along their common edge in opposite directions.
     let runs_up = |edge: usize, triangle: u32| {
@@ -268,9 +316,15 @@ fn inside(positions: &[Vec3], triangles: &[[u32; 3]], topology: &Topology) -> In
         let [low, high] = topology.edges[edge];
         (0..3).any(|k| corners[k] == low && corners[(k + 1) % 3] == high)
     };
-    let agree = |(edge, meeting): (usize, &Vec<u32>)| runs_up(edge, meeting[0]) != runs_up(edge, meeting[1]);
+    let agree = |(edge, meeting): (usize, &Vec<u32>)| match meeting.as_slice() {
+        [one, other] => runs_up(edge, *one) != runs_up(edge, *other),
+        _ => true,
+    };
     if !topology.edge_triangles.iter().enumerate().all(agree) {
         return Inside::Mixed;
+    }
+    if is_open {
+        return Inside::Behind;
     }
     // Six times the volume, from a point of the mesh so that far away meshes do not lose digits.
     let origin = positions[triangles[0][0] as usize];

@@ -127,7 +127,7 @@ impl<'m> ClothStep<'m> {
             air: vec![Vec3::zeros(); cloth.mesh.triangles.len()],
             pin_targets: Vec::new(),
             soft_targets: Vec::new(),
-            contacts: Contacts::new(cloth, model),
+            contacts: Contacts::new(number, cloth, model),
             air_interval: 1,
             beat_interval: 1,
             bending: BendingStep::default(),
@@ -479,7 +479,8 @@ impl<'m> ClothStep<'m> {
             let y = &mut written[v as usize];
             let mut out = Vec3::zeros();
             for (number, collider) in world.colliders.iter().enumerate() {
-                if !self.contacts.passes(v, number)
+                if self.contacts.meets(number)
+                    && !self.contacts.passes(v, number)
                     && let Some(nearest) = collider.nearest(*y, 0.0)
                     && (-LEAVE_EDGES * cloth.mean_edge..0.0).contains(&nearest.distance)
                     && -nearest.distance > out.norm()
@@ -582,7 +583,8 @@ impl<'m> ClothStep<'m> {
             let deepest = |depth: f64, collider: &MovingCollider| {
                 collider.nearest(*y, 0.0).map_or(depth, |nearest| larger(depth, -nearest.distance))
             };
-            colliders.iter().fold(0.0, deepest)
+            let met = colliders.iter().enumerate().filter(|(number, _)| self.contacts.meets(*number));
+            met.map(|(_, collider)| collider).fold(0.0, deepest)
         };
         let depths: Vec<f64> = vertices.par_iter().with_min_len(256).map(depth).collect();
         Quality {

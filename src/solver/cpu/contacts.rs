@@ -12,10 +12,12 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::StepWorld;
+use crate::algorithms::contact::friction::Friction;
 use crate::algorithms::contact::resting::Resting;
+use crate::algorithms::contact::restitution;
 use crate::math::{Vec3, largest_norm};
 use crate::mesh::bvh::Aabb;
-use crate::model::{Anchor, ClothModel, ClothState, ColliderModel, Model, MovingCollider};
+use crate::model::{Anchor, ClothModel, ClothState, Model, MovingCollider, PairRule};
 use crate::scene::ClothKind;
 
 /// How far away a mesh is looked for, in edge lengths: pairs further apart sleep as if they were at this distance.
@@ -104,6 +106,8 @@ pub struct Contact {
 pub struct Contacts {
     points: Vec<Point>,
     collider_count: usize,
+    /// How the cloth touches each collider.
+    rules: Vec<Option<PairRule>>,
     /// How far away the farthest surface is looked for [m].
     reach: f64,
     /// How far each collider and the cloth may have moved towards each other since the start of the frame [m].
@@ -141,7 +145,7 @@ struct Look {
 
 impl Contacts {
     /// Nothing known yet.
-    pub fn new(cloth: &ClothModel, model: &Model) -> Self {
+    pub fn new(number: usize, cloth: &ClothModel, model: &Model) -> Self {
         let vertices = (0..cloth.map.vertex_count() as u32).map(Point::Vertex);
         let midpoints = if cloth.kind == ClothKind::Midpoint { cloth.k.len() as u32 } else { 0 };
         let particles = (0..midpoints).map(Point::Particle);
@@ -153,6 +157,7 @@ impl Contacts {
         let samples = (0..cloth.samples.k.len() as u32).map(Point::Sample);
         let points: Vec<Point> = vertices.chain(particles).chain(samples).filter(movable).collect();
         let collider_count = model.colliders.len();
+        let rules = model.contact.with_colliders(number).to_vec();
         Contacts {
             travelled: vec![0.0; collider_count],
             sleeps_until: vec![0.0; points.len() * collider_count],
@@ -160,10 +165,16 @@ impl Contacts {
             seen: vec![None; points.len() * collider_count],
             points,
             collider_count,
-            reach: model.colliders.iter().map(|collider| search_reach(cloth, collider)).fold(0.0, f64::max),
+            reach: rules.iter().flatten().map(|rule| search_reach(cloth, rule)).fold(0.0, f64::max),
+            rules,
             active: Vec::new(),
             passing: Vec::new(),
         }
+    }
+
+    /// Whether the cloth touches a collider at all.
+    pub fn meets(&self, collider: usize) -> bool {
+        self.rules[collider].is_some()
     }
 
     /// Forget everything, so that what follows depends on the state alone. What was seen last stays as a guess.
@@ -201,21 +212,22 @@ impl Contacts {
         }
         self.travelled.iter_mut().zip(&ways).for_each(|(travelled, way)| *travelled += way);
         let margin = PLANE_MARGIN * cloth.mean_edge;
-        let sleeps_until = &mut self.sleeps_until;
+        let (sleeps_until, rules) = (&mut self.sleeps_until, &self.rules);
         self.active.retain_mut(|contact| {
-            let stays = contact.begin_step(cloth, moving, world, margin);
+            let stays = contact.begin_step(cloth, moving, world, rules, margin);
             if !stays {
                 sleeps_until[contact.pair as usize] = f64::NEG_INFINITY;
             }
             stays
         });
         let mut due = Vec::new();
-        let activations: Vec<f64> = world.colliders.iter().map(|c| activation(cloth, c.model)).collect();
+        let activations: Vec<Option<f64>> = self.rules.iter().map(|rule| rule.as_ref().map(activation)).collect();
         let mut pair = 0;
         for _ in 0..self.points.len() {
             for collider in 0..self.collider_count {
-                if self.travelled[collider] > self.sleeps_until[pair]
-                    && !self.sleeps_on(pair, cloth, moving, ways[collider], activations[collider])
+                if let Some(activation) = activations[collider]
+                    && self.travelled[collider] > self.sleeps_until[pair]
+                    && !self.sleeps_on(pair, cloth, moving, ways[collider], activation)
                 {
                     due.push(pair as u32);
                 }
@@ -296,8 +308,11 @@ impl Contacts {
         let look = |&pair: &u32| {
             let (point, collider) = (self.points[pair as usize / count], pair as usize % count);
             let guess = self.seen[pair as usize].map(|seen| seen.part);
-            let friction = world.collider_friction[collider];
-            look_at(pair, point, &world.colliders[collider], guess, friction, ways[collider], cloth, moving)
+            let Some(rule) = &self.rules[collider] else {
+                return Look { seen: None, contact: None };
+            };
+            let friction = rule.friction(cloth.friction(), world.collider_friction[collider]);
+            look_at(pair, point, &world.colliders[collider], guess, rule, friction, ways[collider], cloth, moving)
         };
         let looks: Vec<Look> = if due.len() >= PARALLEL_PAIRS && rayon::current_num_threads() > 1 {
             due.par_iter().with_min_len(PARALLEL_PAIRS / 4).map(look).collect()
@@ -305,15 +320,16 @@ impl Contacts {
             due.iter().map(look).collect()
         };
         for (&pair, look) in due.iter().zip(&looks) {
-            let collider = &mut world.colliders[pair as usize % count];
-            if look.seen.is_some_and(|seen| -seen.distance > search_reach(cloth, collider.model)) {
-                collider.watch_everything(number);
+            let collider = pair as usize % count;
+            let Some(rule) = &self.rules[collider] else { continue };
+            if look.seen.is_some_and(|seen| -seen.distance > search_reach(cloth, rule)) {
+                world.colliders[collider].watch_everything(number);
             }
         }
         for (&pair, look) in due.iter().zip(looks) {
             let collider = pair as usize % count;
-            let activation = activation(cloth, world.colliders[collider].model);
-            let reach = search_reach(cloth, world.colliders[collider].model);
+            let Some(rule) = &self.rules[collider] else { continue };
+            let (activation, reach) = (activation(rule), search_reach(cloth, rule));
             let distance = look.seen.map_or(reach, |seen| seen.distance);
             // This step's way is in `travelled` already.
             let until = self.travelled[collider] - ways[collider] + distance - activation;
@@ -321,7 +337,7 @@ impl Contacts {
             let collider_travelled = self.collider_travelled[collider];
             self.seen[pair as usize] = look.seen.map(|seen| Seen { collider_travelled, ..seen });
             if let Some(mut contact) = look.contact {
-                contact.begin_step(cloth, moving, world, f64::INFINITY);
+                contact.begin_step(cloth, moving, world, &self.rules, f64::INFINITY);
                 self.active.push(*contact);
             }
         }
@@ -335,28 +351,28 @@ fn look_at(
     point: Point,
     collider: &MovingCollider,
     guess: Option<u32>,
-    collider_friction: f64,
+    rule: &PairRule,
+    friction: Friction,
     way: f64,
     cloth: &ClothModel,
     moving: &ClothState,
 ) -> Look {
     let at = point.value(cloth, &moving.x);
-    let reach = search_reach(cloth, collider.model);
+    let reach = search_reach(cloth, rule);
     let Some(nearest) = collider.nearest_by(at, reach, guess) else {
         return Look { seen: None, contact: None };
     };
     let seen = Some(Seen { from: at, distance: nearest.distance, part: nearest.part, collider_travelled: 0.0 });
-    if nearest.distance >= activation(cloth, collider.model) + PLANE_MARGIN * cloth.mean_edge + way {
+    if nearest.distance >= activation(rule) + PLANE_MARGIN * cloth.mean_edge + way {
         return Look { seen, contact: None };
     }
     let anchor = collider.anchor(&nearest);
     let pose = collider.poses(&anchor)[0];
-    let friction = (cloth.fabric.friction * collider_friction).sqrt();
     let contact = Contact {
         point,
-        resting: Resting::new(nearest.normal, at, nearest.distance - thickness(cloth, collider.model), friction),
+        resting: Resting::new(nearest.normal, at, nearest.distance - rule.thickness, friction),
         surface_velocity: Vec3::zeros(),
-        thickness: thickness(cloth, collider.model),
+        thickness: rule.thickness,
         passes: false,
         pair,
         anchor,
@@ -404,14 +420,29 @@ impl Contact {
 
     /// Work out where the plane and the point it carries along will be at the end of the step. False if the point has moved further
     /// over the surface than `margin` since the plane was measured.
-    fn begin_step(&mut self, cloth: &ClothModel, moving: &ClothState, world: &StepWorld, margin: f64) -> bool {
+    fn begin_step(
+        &mut self,
+        cloth: &ClothModel,
+        moving: &ClothState,
+        world: &StepWorld,
+        rules: &[Option<PairRule>],
+        margin: f64,
+    ) -> bool {
         let start = self.point.value(cloth, &moving.x);
         let push = PUSH_OUT_SPEED * world.h;
         let collider = &world.colliders[self.anchor.collider as usize];
         // A distance that is not a number counts as too far.
         let is_near = |way: Vec3| way.norm_squared() < margin * margin;
+        let restitution = rules[self.anchor.collider as usize].filter(|rule| rule.restitution > 0.0);
+        let bounce = |normal: Vec3, surface_velocity: Vec3| {
+            restitution.map_or(0.0, |rule| {
+                let speed = (self.point.value(cloth, &moving.v) - surface_velocity).dot(&normal);
+                restitution::outgoing_speed(speed, rule.restitution, world.gravity.norm(), rule.thickness)
+            })
+        };
         if collider.model.is_still() {
-            self.resting.begin_step(start, push);
+            let bounce = bounce(self.resting.normal, Vec3::zeros());
+            self.resting.begin_step(start, push, bounce);
             return is_near(start - self.resting.seen_at);
         }
         let [from, to] = collider.poses(&self.anchor);
@@ -419,23 +450,19 @@ impl Contact {
         let carried_to = to.apply(local);
         self.resting.seen_at = to.apply(self.local_point);
         self.resting.normal = to.rotation * self.local_normal;
-        self.resting.begin_step(carried_to, push);
         self.surface_velocity = (carried_to - start) / world.h;
+        let bounce = bounce(self.resting.normal, self.surface_velocity);
+        self.resting.begin_step(carried_to, push, bounce);
         is_near(local - self.local_point)
     }
 }
 
 /// How far away a mesh is looked for [m].
-fn search_reach(cloth: &ClothModel, collider: &ColliderModel) -> f64 {
-    SEARCH_EDGES * cloth.mean_edge + activation(cloth, collider)
-}
-
-/// Distance that a cloth keeps from a collider's surface [m].
-fn thickness(cloth: &ClothModel, collider: &ColliderModel) -> f64 {
-    cloth.fabric.thickness + collider.thickness
+fn search_reach(cloth: &ClothModel, rule: &PairRule) -> f64 {
+    SEARCH_EDGES * cloth.mean_edge + activation(rule)
 }
 
 /// Distance from the surface at which a contact is watched: the sweeps may push a point this much further.
-fn activation(cloth: &ClothModel, collider: &ColliderModel) -> f64 {
-    1.5 * thickness(cloth, collider)
+fn activation(rule: &PairRule) -> f64 {
+    1.5 * rule.thickness
 }

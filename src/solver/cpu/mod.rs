@@ -16,6 +16,7 @@ use rayon::prelude::*;
 
 use super::wind::Weather;
 use super::{Backend, ClothReport, Drive, PhaseSeconds, Quality, Vertices};
+use crate::algorithms::contact::friction::Friction;
 use crate::math::Vec3;
 use crate::mesh::bvh::Aabb;
 use crate::model::{ColliderModel, Model, Moment, MovingCollider, State};
@@ -42,7 +43,7 @@ struct StepWorld<'a, 'm> {
     /// Where colliders are at the start and at the end of the step.
     colliders: &'a mut [MovingCollider<'m>],
     /// Friction of each collider.
-    collider_friction: Vec<f64>,
+    collider_friction: Vec<Friction>,
     /// Key-frame time at the start and end of the step.
     frames: [f64; 2],
     gravity: Vec3,
@@ -123,7 +124,7 @@ impl<'m> CpuBackend<'m> {
         }
         let world = StepWorld {
             colliders: &mut self.colliders,
-            collider_friction: self.model.colliders.iter().map(|c| c.friction.at(frames[1])).collect(),
+            collider_friction: self.model.colliders.iter().map(|c| c.friction_at(frames[1])).collect(),
             gravity: self.scene.gravity.at(frames[0]),
             drag: self.scene.drag.at(frames[0]),
             h: frame_seconds / f64::from(substeps),
@@ -154,7 +155,7 @@ impl Backend for CpuBackend<'_> {
             for (cloth, moving) in cloths.iter_mut().zip(&mut *states) {
                 cloth.look_ahead(moving, &mut world, step);
             }
-            touching.look(cloths, states, world.colliders, &world.collider_friction, world.h);
+            touching.look(cloths, states, &world);
             cloths.iter_mut().zip(&*states).for_each(|(cloth, moving)| cloth.constrain(moving, &world));
             if cloths.iter().any(ClothStep::is_broken) {
                 break;

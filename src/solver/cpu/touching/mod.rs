@@ -24,13 +24,16 @@ use self::crossings::Crossing;
 use self::guard::Guarded;
 use self::surfaces::Surfaces;
 use self::tangles::Tangles;
+use super::StepWorld;
 use super::breaks::Breaks;
 use super::cloth_step::{ClothStep, THIN};
 use crate::algorithms::contact::pair::PairContact;
 use crate::algorithms::contact::proximity::proximity;
+use crate::algorithms::contact::restitution;
 use crate::math::Vec3;
 use crate::mesh::topology::Topology;
-use crate::model::{Broken, ClothState, Model, MovingCollider, Promise};
+use crate::model::{Broken, ClothState, Model, MovingCollider, PairRule, Promise};
+use crate::scene::Body;
 use crate::solver::TouchCounts;
 
 /// Speed at which features that are nearer than they should be are led apart [m/s].
@@ -170,29 +173,28 @@ impl<'m> Touching<'m> {
         }
     }
 
-    /// How far two bodies keep apart [m]; none where they pass through each other.
-    fn gap(model: &Model, colliders: &[TouchedCollider], a: u16, b: u16) -> Option<f64> {
-        let cloth = |body: u16| model.cloths.get(usize::from(body));
-        let collider = |body: u16| &model.colliders[colliders[usize::from(body) - model.cloths.len()].number];
-        match (cloth(a), cloth(b)) {
-            (Some(own), Some(_)) if a == b => own.self_collision.then_some(own.fabric.thickness),
-            (Some(one), Some(other)) => Some(0.5 * (one.fabric.thickness + other.fabric.thickness)),
-            (Some(cloth), None) => Some(cloth.fabric.thickness + collider(b).thickness),
-            (None, Some(cloth)) => Some(cloth.fabric.thickness + collider(a).thickness),
-            (None, None) => None,
+    /// What one of the bodies that take part is in the scene.
+    fn body(model: &Model, colliders: &[TouchedCollider], body: u16) -> Body {
+        match usize::from(body).checked_sub(model.cloths.len()) {
+            None => Body::Cloth(usize::from(body)),
+            Some(touched) => Body::Collider(colliders[touched].number),
         }
     }
 
+    /// How two bodies touch; none where they pass through each other.
+    fn rule(model: &Model, colliders: &[TouchedCollider], a: u16, b: u16) -> Option<PairRule> {
+        model.contact.between(Self::body(model, colliders, a), Self::body(model, colliders, b))
+    }
+
+    /// How far two bodies keep apart [m]; none where they pass through each other.
+    fn gap(model: &Model, colliders: &[TouchedCollider], a: u16, b: u16) -> Option<f64> {
+        Self::rule(model, colliders, a, b).map(|rule| rule.thickness)
+    }
+
     /// See what may touch and what does, from the start of the step and the look-ahead positions.
-    pub fn look(
-        &mut self,
-        cloths: &[ClothStep],
-        states: &[ClothState],
-        colliders: &[MovingCollider],
-        collider_friction: &[f64],
-        h: f64,
-    ) {
+    pub fn look(&mut self, cloths: &[ClothStep], states: &[ClothState], world: &StepWorld) {
         let start = Instant::now();
+        let StepWorld { colliders, collider_friction, h, .. } = world;
         self.gather(colliders);
         self.place_colliders(colliders, [0, 1]);
         for ((body, cloth), state) in self.surfaces.bodies.iter().zip(cloths).zip(states) {
@@ -222,10 +224,9 @@ impl<'m> Touching<'m> {
 
         let (model, touched) = (self.model, &self.colliders);
         let (surfaces, from, to) = (&self.surfaces, &self.from, &self.to);
-        let friction = |v: u32| {
-            let body = usize::from(surfaces.body_of[v as usize]);
-            let of_collider = || collider_friction[touched[body - model.cloths.len()].number];
-            model.cloths.get(body).map_or_else(of_collider, |cloth| cloth.fabric.friction)
+        let friction = |body: u16| match Self::body(model, touched, body) {
+            Body::Cloth(cloth) => model.cloths[cloth].friction(),
+            Body::Collider(collider) => collider_friction[collider],
         };
         let recover = RECOVERY_SPEED * h;
         let passes = passes(surfaces, &self.released);
@@ -243,7 +244,9 @@ impl<'m> Touching<'m> {
                 if near.distance > candidate.gap + coming.norm() {
                     continue;
                 }
-                let friction = (friction(candidate.vertices[0]) * friction(candidate.vertices[3])).sqrt();
+                let [a, b] = [0, 3].map(|side| surfaces.body_of[candidate.vertices[side] as usize]);
+                let Some(rule) = Self::rule(model, touched, a, b) else { continue };
+                let friction = rule.friction(friction(a), friction(b));
                 let k = candidate.vertices.map(|v| surfaces.k[v as usize]);
                 found.extend(PairContact::new(candidate.vertices, &near, candidate.gap, recover, friction, k));
             }
@@ -257,7 +260,35 @@ impl<'m> Touching<'m> {
         };
         // An order that follows from the mesh, not from how it was clustered.
         self.contacts.sort_unstable_by_key(|contact| contact.vertices);
+        drop(passes);
+        self.bounce(cloths, states, world);
         self.seconds += start.elapsed().as_secs_f64();
+    }
+
+    /// Decide which contacts bounce if they are pressed.
+    fn bounce(&mut self, cloths: &[ClothStep], states: &[ClothState], world: &StepWorld) {
+        for number in 0..self.contacts.len() {
+            let contact = &self.contacts[number];
+            let [a, b] = [0, 3].map(|side| self.surfaces.body_of[contact.vertices[side] as usize]);
+            let rule = Self::rule(self.model, &self.colliders, a, b).filter(|rule| rule.restitution > 0.0);
+            if let Some(PairRule { restitution, thickness, .. }) = rule {
+                let speed = contact.speed(self.velocities(contact, cloths, states, world.h));
+                self.contacts[number].bounce =
+                    restitution::outgoing_speed(speed, restitution, world.gravity.norm(), thickness);
+            }
+        }
+    }
+
+    /// The velocities of a contact's vertices.
+    fn velocities(&self, contact: &PairContact, cloths: &[ClothStep], states: &[ClothState], h: f64) -> [Vec3; 4] {
+        contact.vertices.map(|v| {
+            let body = usize::from(self.surfaces.body_of[v as usize]);
+            let v = v as usize;
+            match body < self.model.cloths.len() {
+                true => cloths[body].vertex_value(v - self.surfaces.bodies[body].first_vertex, &states[body].v),
+                false => (self.to[v] - self.from[v]) / h,
+            }
+        })
     }
 
     /// See what is near, inside and tangled without any memory.
@@ -294,7 +325,9 @@ impl<'m> Touching<'m> {
         for cloth in &surfaces.bodies[..cloths] {
             for v in cloth.first_vertex..cloth.first_vertex + cloth.vertex_count {
                 for (touched, other) in self.colliders.iter().zip(cloths..) {
-                    if colliders[touched.number].nearest(self.from[v], 0.0).is_some_and(|near| near.distance < 0.0) {
+                    if Self::rule(self.model, &self.colliders, surfaces.body_of[v], other as u16).is_some()
+                        && colliders[touched.number].nearest(self.from[v], 0.0).is_some_and(|near| near.distance < 0.0)
+                    {
                         self.inside[v] |= bit(other);
                     }
                 }
@@ -318,7 +351,7 @@ impl<'m> Touching<'m> {
     /// Lead apart what is tangled: where the vertices go in this step.
     fn untangle(&mut self, h: f64) {
         let (model, surfaces, inside) = (self.model, &self.surfaces, &self.inside);
-        let layer = |body: u16| model.cloths.get(usize::from(body)).map(|_| 0);
+        let layer = |body: u16| model.cloths.get(usize::from(body)).map(|cloth| cloth.layer);
         let is_led_out = |crossing: &Crossing| {
             let [of_edge, of_triangle] =
                 [crossing.edge[0], crossing.triangle[0]].map(|v| bit(usize::from(surfaces.body_of[v as usize])));
@@ -439,21 +472,14 @@ impl<'m> Touching<'m> {
         self.broken = breaks.into_iter().map(Vec::from).collect();
     }
 
-    /// Take away the speed at which features were led apart and what was tangled was moved.
+    /// Take away the speed at which features were led apart and what was tangled was moved, and give what bounces its own.
     pub fn calm(&mut self, cloths: &mut [ClothStep], states: &mut [ClothState], h: f64) {
         let cloth_count = self.model.cloths.len();
         for contact in self.contacts.iter().filter(|contact| contact.pressed > 0.0) {
             let bodies = contact.vertices.map(|v| usize::from(self.surfaces.body_of[v as usize]));
             let local =
                 |corner: usize| contact.vertices[corner] as usize - self.surfaces.bodies[bodies[corner]].first_vertex;
-            let velocities: [Vec3; 4] = std::array::from_fn(|corner| {
-                let v = contact.vertices[corner] as usize;
-                match bodies[corner] < cloth_count {
-                    true => cloths[bodies[corner]].vertex_value(local(corner), &states[bodies[corner]].v),
-                    false => (self.to[v] - self.from[v]) / h,
-                }
-            });
-            let by = contact.calm(velocities, h);
+            let by = contact.calm(self.velocities(contact, cloths, states, h), h);
             if by == Vec3::zeros() {
                 continue;
             }
