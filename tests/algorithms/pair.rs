@@ -1,5 +1,6 @@
 //! Contacts of two features: the gap holds, momentum is kept, friction sticks and slides.
 
+use kiln::algorithms::contact::friction::Friction;
 use kiln::algorithms::contact::pair::PairContact;
 use kiln::algorithms::contact::proximity::{Pairing, proximity};
 use kiln::math::Vec3;
@@ -9,7 +10,7 @@ const START: [Vec3; 4] =
     [Vec3::new(0.2, 0.01, 0.2), Vec3::new(0.0, 0.0, 0.0), Vec3::new(0.0, 0.0, 1.0), Vec3::new(1.0, 0.0, 0.0)];
 const K: [f64; 4] = [2.0, 1.0, 3.0, 0.5];
 
-fn contact(gap: f64, recover: f64, friction: f64, k: [f64; 4]) -> PairContact {
+fn contact(gap: f64, recover: f64, friction: impl Into<Friction>, k: [f64; 4]) -> PairContact {
     let near = proximity(Pairing::VertexTriangle, &START);
     PairContact::new([0, 1, 2, 3], &near, gap, recover, friction, k).unwrap()
 }
@@ -87,4 +88,38 @@ fn friction_sticks_inside_the_cone_and_slides_outside_of_it() {
 fn led_features_make_no_contact() {
     let near = proximity(Pairing::VertexTriangle, &START);
     assert!(PairContact::new([0, 1, 2, 3], &near, 0.1, 1.0, 0.5, [0.0; 4]).is_none());
+}
+
+#[test]
+fn what_sticks_is_held_more_than_what_slides() {
+    let led = [1.0, 0.0, 0.0, 0.0];
+    let pressed = 0.005 - (0.01 - 0.015);
+    // The cone of sticking ends at 0.6 of what is pressed; what is beyond it slides with 0.2.
+    for (slip, left) in [(0.5 * pressed, 0.0), (0.7 * pressed, 0.5 * pressed)] {
+        let mut x = START;
+        x[0] += Vec3::new(slip, -0.015, 0.0);
+        let mut contact = contact(0.005, 1.0, Friction { dynamic: 0.2, sticking: 0.6 }, led);
+        let by = contact.correct_position(x);
+        assert!((x[0].x + by.x - START[0].x - left).abs() < 1e-12, "slip {slip}: {}", x[0].x + by.x - START[0].x);
+    }
+}
+
+#[test]
+fn what_meets_fast_parts_with_its_bounce_and_momentum_is_kept() {
+    let h = 0.001;
+    let mut x = START;
+    let mut contact = contact(0.0095, 0.0001, 0.0, K);
+    contact.bounce = 0.7;
+    let mut v = [Vec3::new(0.0, -2.0, 0.0), Vec3::zeros(), Vec3::zeros(), Vec3::zeros()];
+    assert_eq!(contact.calm(v, h), Vec3::zeros()); // nothing pressed yet
+    x[0] += v[0] * h;
+    settle(&mut contact, &mut x, K);
+    let before = (0..4).map(|i| v[i] / K[i]).sum::<Vec3>();
+    let by = contact.calm(v, h);
+    (0..4).for_each(|i| v[i] += by * contact.share(i, K[i]));
+    assert!((contact.speed(v) - 0.7).abs() < 1e-12, "{}", contact.speed(v));
+    assert!(((0..4).map(|i| v[i] / K[i]).sum::<Vec3>() - before).norm() < 1e-12);
+    // What parts faster by itself is not held back.
+    v[0].y += 1.0;
+    assert_eq!(contact.calm(v, h).norm(), 0.0);
 }

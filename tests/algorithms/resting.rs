@@ -1,6 +1,8 @@
 //! One particle on a plane, stepped as `solver::cpu` steps a cloth.
 
+use kiln::algorithms::contact::friction::Friction;
 use kiln::algorithms::contact::resting::Resting;
+use kiln::algorithms::contact::restitution::outgoing_speed;
 use kiln::math::Vec3;
 
 use crate::{assert_close, assert_near};
@@ -11,7 +13,8 @@ struct Surface {
     point: Vec3,
     normal: Vec3,
     velocity: Vec3,
-    friction: f64,
+    friction: Friction,
+    restitution: f64,
 }
 
 #[derive(Clone, Copy)]
@@ -27,11 +30,13 @@ const PUSH: f64 = 1e-3;
 /// Look ahead, press, step, correct the velocity; moves the surface as well. Returns the contact.
 fn step(particle: &mut Particle, surface: &mut Surface, gravity: Vec3, sweeps: usize) -> Resting {
     let half = gravity * (0.5 * H);
+    let speed = (particle.v - surface.velocity).dot(&surface.normal);
+    let bounce = outgoing_speed(speed, surface.restitution, gravity.norm(), 0.001);
     let mut ahead = particle.x + (particle.v + half) * H;
     surface.point += surface.velocity * H;
     let gap = (particle.x - surface.point).dot(&surface.normal);
     let mut resting = Resting::new(surface.normal, particle.x, gap, surface.friction);
-    resting.begin_step(particle.x + surface.velocity * H, PUSH, 0.0);
+    resting.begin_step(particle.x + surface.velocity * H, PUSH, bounce);
     for _ in 0..sweeps {
         ahead += resting.correct_position(ahead);
     }
@@ -44,13 +49,14 @@ fn step(particle: &mut Particle, surface: &mut Surface, gravity: Vec3, sweeps: u
 }
 
 /// A slope of some degrees that falls along x; the particle starts at the origin, at rest.
-fn incline(degrees: f64, friction: f64) -> (Particle, Surface, Vec3) {
+fn incline(degrees: f64, friction: impl Into<Friction>) -> (Particle, Surface, Vec3) {
     let angle = degrees.to_radians();
     let surface = Surface {
         point: Vec3::zeros(),
         normal: Vec3::new(angle.sin(), angle.cos(), 0.0),
         velocity: Vec3::zeros(),
-        friction,
+        friction: friction.into(),
+        restitution: 0.0,
     };
     let down = Vec3::new(angle.cos(), -angle.sin(), 0.0);
     (Particle { x: Vec3::zeros(), v: Vec3::zeros() }, surface, down)
@@ -172,4 +178,64 @@ fn a_step_starts_without_the_impulses_of_the_last_one() {
     assert_eq!([resting.pressed, resting.held.norm()], [0.0, 0.0]);
     // The plane is where it was; the point at (1, 0, 0) sticks there.
     assert_near(resting.correct_position(Vec3::new(1.01, -0.1, 0.0)), Vec3::new(-0.01, 0.1, 0.0), 1e-15);
+}
+
+#[test]
+fn what_sticks_is_held_more_than_what_slides() {
+    let both = Friction { dynamic: 0.2, sticking: 0.5 };
+    let angle = |degrees: f64| degrees.to_radians();
+    for sweeps in [1, 4] {
+        // Between both angles (11.3 and 26.6 degrees) it depends on how it starts.
+        for degrees in [10.0, 20.0, 26.0] {
+            let (mut block, mut slope, _) = incline(degrees, both);
+            (0..1000).for_each(|_| {
+                step(&mut block, &mut slope, GRAVITY, sweeps);
+            });
+            assert_near(block.x, Vec3::zeros(), 1e-12);
+        }
+        for (degrees, start) in [(27.0, 0.0), (40.0, 0.0), (20.0, 0.1)] {
+            let (mut block, mut slope, down) = incline(degrees, both);
+            block.v = down * start;
+            (0..1000).for_each(|_| {
+                step(&mut block, &mut slope, GRAVITY, sweeps);
+            });
+            let expected = 9.81 * (angle(degrees).sin() - 0.2 * angle(degrees).cos());
+            assert_close(block.v.dot(&down) - start, expected, 2e-3 * expected);
+        }
+    }
+}
+
+#[test]
+fn it_bounces_with_its_restitution_and_comes_to_rest() {
+    for restitution in [0.0, 0.5, 0.8, 1.0] {
+        let (mut block, mut floor, _) = incline(0.0, 0.3);
+        floor.restitution = restitution;
+        block.x.y = 0.5;
+        while block.v.y <= 0.0 && block.x.y > 1e-9 {
+            step(&mut block, &mut floor, GRAVITY, 1);
+        }
+        let mut highest: f64 = 0.0;
+        for _ in 0..700 {
+            step(&mut block, &mut floor, GRAVITY, 1);
+            highest = highest.max(block.x.y);
+        }
+        assert_close(highest, restitution * restitution * 0.5, 0.01);
+    }
+    // Slower than a fall through the thickness it rests, whatever its restitution.
+    let (mut block, mut floor, _) = incline(0.0, 0.3);
+    floor.restitution = 1.0;
+    block.v.y = -0.13;
+    for _ in 0..100 {
+        step(&mut block, &mut floor, GRAVITY, 1);
+        assert!(block.x.y.abs() < 1e-12 && block.v.norm() < 1e-9);
+    }
+}
+
+#[test]
+fn slower_than_a_fall_through_the_thickness_is_rest() {
+    assert_eq!(outgoing_speed(-0.9, 0.5, 9.81, 0.05), 0.0);
+    assert_eq!(outgoing_speed(-1.0, 0.5, 9.81, 0.05), 0.5);
+    assert_eq!(outgoing_speed(1.0, 0.5, 9.81, 0.05), 0.0);
+    // Thin surfaces count as a millimetre thick.
+    assert_eq!([0.13, 0.15].map(|speed| outgoing_speed(-speed, 1.0, 9.81, 0.0)), [0.0, 0.15]);
 }

@@ -337,3 +337,92 @@ fn nothing_is_found_beyond_the_reach() {
     assert_close(mesh.nearest(p, 1.001).unwrap().distance, 1.0, 1e-15);
     assert_eq!(mesh.positions.len(), 8);
 }
+
+/// The part of a mesh whose triangles lie above a height.
+fn above(mesh: &Mesh, height: f64) -> Mesh {
+    let is_above = |t: &usize| mesh.points(*t).iter().all(|p| p.y > height);
+    let kept = (0..mesh.triangles.len()).filter(is_above).map(|t| mesh.triangles[t]).collect();
+    Mesh::new(mesh.positions.clone(), kept)
+}
+
+fn sided(mesh: &Mesh, sides: Sides) -> MeshSurface {
+    MeshSurface::build(mesh.positions.clone(), mesh.triangles.clone(), sides)
+}
+
+#[test]
+fn a_hemisphere_with_one_side_has_an_inside_behind_its_faces() {
+    let mesh = sided(&above(&Mesh::icosphere(3), 0.0), Sides::One);
+    assert_eq!(mesh.shape.inside(), Inside::Behind);
+    // The box is about 2 by 1 by 2, so a tenth of its diagonal is 0.3.
+    let mut random = Random(81);
+    for _ in 0..500 {
+        let p = random.vector().normalize() * random.within(0.6, 1.4);
+        if p.y < 0.25 {
+            continue; // near the rim, or beyond it
+        }
+        for reach in [0.0, 10.0] {
+            let facets = 0.01;
+            match mesh.nearest(p, reach) {
+                Some(near) if p.norm() < 0.98 - 0.3 => {
+                    assert!(reach > 0.0 && near.distance > 0.0, "too deep: {near:?}")
+                }
+                Some(near) if p.norm() < 0.98 => {
+                    // A point 0.3 behind may be either.
+                    if p.norm() > 0.72 {
+                        assert_close(near.distance, p.norm() - 1.0, facets);
+                        assert!(near.normal.dot(&p) > 0.0);
+                    }
+                }
+                Some(near) => assert_close(near.distance, p.norm() - 1.0, facets),
+                None => assert!(reach == 0.0 && (p.norm() > 0.98 || p.norm() < 0.72), "nothing at {}", p.norm()),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_patch_with_one_side_pushes_up_from_close_below_and_lets_cloth_hang_over_its_rim() {
+    let mesh = sided(&Mesh::sheet(4, 4, 1.0, 1.0), Sides::One);
+    let depth = 0.1 * 2f64.sqrt();
+    let at = |height: f64| mesh.nearest(Vec3::new(0.1, 0.0, 0.2) + up_side(&mesh) * height, 1.0).unwrap();
+    for height in [0.3, 1e-6, -1e-6, -0.9 * depth] {
+        assert_close(at(height).distance, height, 1e-12);
+        assert_near(at(height).normal, up_side(&mesh), 1e-9);
+    }
+    let far = at(-1.1 * depth);
+    assert_close(far.distance, 1.1 * depth, 1e-12);
+    assert_near(far.normal, -up_side(&mesh), 1e-9);
+    for below in [1e-3, 0.5 * depth] {
+        let beside = mesh.nearest(Vec3::new(0.502, 0.0, 0.1) - up_side(&mesh) * below, 1.0).unwrap();
+        assert!(beside.distance > 0.0, "{beside:?}");
+    }
+}
+
+/// Where the faces of a flat mesh look to.
+fn up_side(mesh: &MeshSurface) -> Vec3 {
+    let [a, b, c] = mesh.shape.triangles()[0].map(|v| mesh.positions[v as usize]);
+    (b - a).cross(&(c - a)).normalize()
+}
+
+#[test]
+fn a_closed_ball_can_be_a_shell() {
+    let ball = Mesh::icosphere(3);
+    let (shell, solid) = (sided(&ball, Sides::Two), sided(&ball, Sides::One));
+    assert_eq!((shell.shape.inside(), solid.shape.inside()), (Inside::Shell, Inside::Solid));
+    let p = Vec3::new(0.5, 0.3, 0.1);
+    let near = shell.nearest(p, 1.0).unwrap();
+    assert_close(near.distance, 1.0 - p.norm(), 0.01);
+    assert!(near.normal.dot(&p) < -0.5);
+    assert_close(solid.nearest(p, 1.0).unwrap().distance, p.norm() - 1.0, 0.01);
+    // Nothing is looked for at any depth.
+    assert!(shell.nearest(Vec3::zeros(), 0.5).is_none());
+}
+
+#[test]
+fn faces_that_disagree_have_no_one_side() {
+    let mut patch = Mesh::sheet(4, 4, 1.0, 1.0);
+    patch.triangles[3].swap(0, 1);
+    assert_eq!(sided(&patch, Sides::One).shape.inside(), Inside::Mixed);
+    assert_eq!(sided(&patch, Sides::Auto).shape.inside(), Inside::Open);
+    assert_eq!(sided(&patch, Sides::Two).shape.inside(), Inside::Shell);
+}

@@ -137,3 +137,15 @@ fn a_mesh_in_centimetres_is_noticed() {
     place.run(&["check", "scene.toml"]).ends_with(0, &["centimetres?", "unit = \"cm\""]);
     assert!(place.run(&["inspect", "cloth.obj"]).succeeds().out.contains("centimetres?"));
 }
+
+#[test]
+fn a_mesh_whose_faces_disagree_has_no_one_side() {
+    let place = Place::new(&format!(
+        "{TINY}\n[[collider]]\nname = \"hill\"\nshape = \"mesh\"\nmesh = \"hill.obj\"\nsides = \"one\"\n"
+    ));
+    place.write("hill.obj", "v 0 -9 0\nv 1 -9 0\nv 0 -9 1\nv 1 -9 1\nf 1 3 2\nf 2 3 4\n");
+    place.run(&["check", "scene.toml"]).ends_with(0, &[]);
+    place.write("hill.obj", "v 0 -9 0\nv 1 -9 0\nv 0 -9 1\nv 1 -9 1\nf 1 3 2\nf 2 4 3\n");
+    place.run(&["check", "scene.toml"]).ends_with(3, &["do not agree", "sides = \"one\"", "sides = \"two\""]);
+    place.run(&["check", "scene.toml", "--set", "collider.hill.sides=two"]).ends_with(0, &[]);
+}

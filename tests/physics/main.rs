@@ -13,6 +13,7 @@ mod energy;
 mod free_fall;
 mod friction;
 mod hanging;
+mod pairs;
 mod pins;
 mod recover;
 mod threads;

@@ -168,7 +168,8 @@ impl SurfaceShape {
         for (edge, _) in topology.edges.iter().zip(&topology.edge_triangles).filter(|(_, meeting)| meeting.len() == 1) {
             edge.iter().for_each(|&v| is_rim[v as usize] = true);
         }
-        let diagonal = bounds(positions.iter().copied()).map_or(0.0, |(low, high)| (high - low).norm());
+        let corners = triangles.iter().flatten().map(|&v| positions[v as usize]);
+        let diagonal = bounds(corners).map_or(0.0, |(low, high)| (high - low).norm());
         SurfaceShape {
             is_rim,
             behind: if inside == Inside::Behind { BEHIND_DEPTH * diagonal } else { 0.0 },
