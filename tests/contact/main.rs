@@ -7,6 +7,7 @@ mod support;
 
 mod checker;
 mod crossings;
+mod figure;
 mod holds;
 mod scenes;
 mod shapes;
