@@ -7,8 +7,10 @@ mod support;
 
 mod checker;
 mod crossings;
+mod failures;
 mod figure;
 mod holds;
+mod momentum;
 mod scenes;
 mod shapes;
 mod start;

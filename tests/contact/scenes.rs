@@ -81,7 +81,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    fn new(name: &'static str, last_frame: i64) -> Scene {
+    pub fn new(name: &'static str, last_frame: i64) -> Scene {
         let text = format!("[scene]\nname = \"{name}\"\nfps = 24\nframes = \"0-{last_frame}\"\n");
         Scene { name, text, files: Vec::new(), colliders: Vec::new(), velocities: Vec::new(), no_room: None }
     }
@@ -92,7 +92,7 @@ impl Scene {
     }
 
     /// A flat sheet in the xz-plane, turned, then shifted.
-    fn sheet(self, name: &str, vertices: [u32; 2], size: [f64; 2], rotate: Point, translate: Point) -> Scene {
+    pub fn sheet(self, name: &str, vertices: [u32; 2], size: [f64; 2], rotate: Point, translate: Point) -> Scene {
         self.line(&format!(
             "[[cloth]]\nname = \"{name}\"\nmesh = {{ sheet = {{ vertices = {vertices:?}, size = {size:?} }} }}\n\
              transform = {{ rotate = {rotate:?}, translate = {translate:?} }}"
@@ -100,7 +100,7 @@ impl Scene {
     }
 
     /// A cloth from a file.
-    fn cloth(mut self, name: &str, shape: &Shape, translate: Point) -> Scene {
+    pub fn cloth(mut self, name: &str, shape: &Shape, translate: Point) -> Scene {
         self.files.push((format!("{name}.obj"), shape.obj()));
         self.line(&format!(
             "[[cloth]]\nname = \"{name}\"\nmesh = \"{name}.obj\"\ntransform = {{ translate = {translate:?} }}"
@@ -108,7 +108,7 @@ impl Scene {
     }
 
     /// A collider from a file, at a place or on a path.
-    fn collider(mut self, name: &'static str, shape: Shape, path: Path) -> Scene {
+    pub fn collider(mut self, name: &'static str, shape: Shape, path: Path) -> Scene {
         self.files.push((format!("{name}.obj"), shape.obj()));
         let translate = keys(&path);
         self.colliders.push(Collider { name, shape, path });
@@ -290,7 +290,7 @@ pub fn teleport(size: Size) -> Scene {
 }
 
 /// A sheet that hangs in the xy-plane from its upper edge, which is at height 0.
-fn hanging(name: &'static str, n: u32, size: f64, last_frame: i64) -> Scene {
+pub fn hanging(name: &'static str, n: u32, size: f64, last_frame: i64) -> Scene {
     Scene::new(name, last_frame)
         .sheet("sheet", [n, n], [size, size], [90.0, 0.0, 0.0], [0.0, -0.5 * size, 0.0])
         .line("pins = [{ box = { min = [-1, -0.001, -1], max = [1, 0.001, 1] } }]")
