@@ -47,3 +47,9 @@ fn a_large_and_a_small_tolerance_hold_too() {
     }
     assert!(broken.is_empty(), "longer than allowed:\n{}", broken.join("\n"));
 }
+
+/// What the steps may leave behind at a large tolerance must not be taken for damage and mended: that tore the sheet.
+#[test]
+fn a_large_sheet_at_a_large_tolerance_is_not_taken_for_torn() {
+    assert_eq!(broken_promise(41, 45, "midpoint", "iterative", 0.1), None);
+}

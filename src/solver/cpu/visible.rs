@@ -38,8 +38,19 @@ impl VisibleLimits {
         VisibleLimits { distances: order.iter().map(distance).collect(), pairs }
     }
 
-    /// Shorten every edge that is too long, once.
-    pub fn sweep(&self, vertices: &mut [Vec3]) {
-        sweep(&self.pairs, vertices, |row, _, a, b| self.distances[row].correct_position(a, b));
+    /// Shorten every edge that is too long, by this many times what it is too long: below 2 that still ends in a common point, because what is
+    /// allowed is convex, and above 1 far sooner where the excess has a long way to go.
+    pub fn sweep(&self, vertices: &mut [Vec3], relaxation: f64) {
+        sweep(&self.pairs, vertices, |row, _, a, b| {
+            let distance = &self.distances[row];
+            let d = *b - *a;
+            let strain = distance.squared_strain(d);
+            if strain > 0.0 {
+                let correction = d * (relaxation * (1.0 - 1.0 / (1.0 + strain).sqrt()));
+                *a += correction * distance.share_a;
+                *b -= correction * distance.share_b;
+            }
+            strain
+        });
     }
 }
