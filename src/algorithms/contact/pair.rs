@@ -32,6 +32,8 @@ pub struct PairContact {
     pub pressed: f64,
     /// Sum of tangential corrections so far [m].
     held: Vec3,
+    /// Sum of speeds given to bounce so far, never negative [m/s].
+    rebounded: f64,
 }
 
 impl PairContact {
@@ -57,6 +59,7 @@ impl PairContact {
             inverse_mass,
             pressed: 0.0,
             held: Vec3::zeros(),
+            rebounded: 0.0,
         })
     }
 
@@ -75,16 +78,25 @@ impl PairContact {
         self.normal * push + hold
     }
 
-    /// The change of relative velocity that takes away what leading them apart has left and lets them bounce [m/s]; `v` are the velocities,
-    /// `h` the step.
+    /// The change of relative velocity that takes away what leading them apart has left [m/s]; `v` are the velocities, `h` the step.
     pub fn calm(&self, v: [Vec3; 4], h: f64) -> Vec3 {
-        let led = ((self.target - self.start.dot(&self.normal)) / h).max(0.0);
-        if self.pressed <= 0.0 || led <= 0.0 && self.bounce <= 0.0 {
+        let led = (self.target - self.start.dot(&self.normal)) / h;
+        if self.pressed <= 0.0 || led.is_nan() || led <= 0.0 {
             return Vec3::zeros();
         }
-        let excess = self.speed(v) - self.bounce;
-        let slowest = if self.bounce > 0.0 { f64::NEG_INFINITY } else { 0.0 };
-        self.normal * -excess.clamp(slowest, led)
+        self.normal * -self.speed(v).clamp(0.0, led)
+    }
+
+    /// The change of relative velocity that still lacks for the bounce [m/s]. Its sum over all sweeps never pulls, so that neighbours that
+    /// push the same vertices do not add up.
+    pub fn rebound(&mut self, v: [Vec3; 4]) -> Vec3 {
+        if self.pressed <= 0.0 || self.bounce <= 0.0 {
+            return Vec3::zeros();
+        }
+        let rebounded = (self.rebounded + self.bounce - self.speed(v)).max(0.0);
+        let change = rebounded - self.rebounded;
+        self.rebounded = rebounded;
+        self.normal * change
     }
 
     /// How fast they part, from the velocities of the vertices; negative where they come nearer [m/s].

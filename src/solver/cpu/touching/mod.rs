@@ -38,6 +38,8 @@ use crate::solver::TouchCounts;
 
 /// Speed at which features that are nearer than they should be are led apart [m/s].
 const RECOVERY_SPEED: f64 = 0.3;
+/// Sweeps over what bounces in a step: neighbours share vertices, and few contacts bounce for long.
+const BOUNCE_SWEEPS: usize = 10;
 /// Pairs of clusters from which on looking at them is shared out to threads.
 const PARALLEL_PAIRS: usize = 64;
 
@@ -474,19 +476,29 @@ impl<'m> Touching<'m> {
 
     /// Take away the speed at which features were led apart and what was tangled was moved, and give what bounces its own.
     pub fn calm(&mut self, cloths: &mut [ClothStep], states: &mut [ClothState], h: f64) {
-        let cloth_count = self.model.cloths.len();
         for contact in self.contacts.iter().filter(|contact| contact.pressed > 0.0) {
-            let bodies = contact.vertices.map(|v| usize::from(self.surfaces.body_of[v as usize]));
-            let local =
-                |corner: usize| contact.vertices[corner] as usize - self.surfaces.bodies[bodies[corner]].first_vertex;
             let by = contact.calm(self.velocities(contact, cloths, states, h), h);
-            if by == Vec3::zeros() {
-                continue;
-            }
-            for corner in (0..4).filter(|&corner| bodies[corner] < cloth_count) {
-                let k = self.surfaces.k[contact.vertices[corner] as usize];
-                let by = by * contact.share(corner, k);
-                cloths[bodies[corner]].shift_vertex(local(corner), &mut states[bodies[corner]].v, by);
+            self.push(contact, by, cloths, states);
+        }
+        let bounces = |contact: &PairContact| contact.pressed > 0.0 && contact.bounce > 0.0;
+        let bouncing: Vec<usize> = (0..self.contacts.len()).filter(|&n| bounces(&self.contacts[n])).collect();
+        for number in std::iter::repeat_n(bouncing, BOUNCE_SWEEPS).flatten() {
+            let velocities = self.velocities(&self.contacts[number], cloths, states, h);
+            let by = self.contacts[number].rebound(velocities);
+            self.push(&self.contacts[number], by, cloths, states);
+        }
+    }
+
+    /// Change the relative velocity of a contact's two sides.
+    fn push(&self, contact: &PairContact, by: Vec3, cloths: &[ClothStep], states: &mut [ClothState]) {
+        if by == Vec3::zeros() {
+            return;
+        }
+        for (corner, v) in contact.vertices.map(|v| v as usize).into_iter().enumerate() {
+            let body = usize::from(self.surfaces.body_of[v]);
+            if body < self.model.cloths.len() {
+                let by = by * contact.share(corner, self.surfaces.k[v]);
+                cloths[body].shift_vertex(v - self.surfaces.bodies[body].first_vertex, &mut states[body].v, by);
             }
         }
         for &(v, by) in &self.tangles.shifts {
