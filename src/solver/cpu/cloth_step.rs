@@ -230,10 +230,18 @@ impl<'m> ClothStep<'m> {
     }
 
     /// Bring the look-ahead positions to what must hold.
-    pub fn constrain(&mut self, moving: &ClothState, world: &StepWorld) {
-        if !self.is_broken() && !self.hard_constraints(moving, world.h, world.gravity).is_finite() {
+    pub fn constrain(&mut self, moving: &ClothState, world: &StepWorld, again: bool) {
+        if !self.is_broken() && !self.hard_constraints(moving, world.h, world.gravity, again).is_finite() {
             self.report.broken_at = Some(fastest_vertex(self.cloth, moving));
         }
+    }
+
+    /// Whether a linear solver has to be asked again, because contacts have pulled apart what it had brought together.
+    pub fn is_pulled_apart(&self) -> bool {
+        matches!(self.solver, Solver::Linear(_))
+            && !self.is_broken()
+            && self.torn.is_empty()
+            && max_stretch(self.cloth, &self.ahead) > self.cloth.fabric.max_stretch
     }
 
     /// Take the step to the look-ahead positions.
@@ -297,8 +305,15 @@ impl<'m> ClothStep<'m> {
         if self.vertex_return.is_none() {
             self.vertex_return = make();
         }
-        if let Some(all) = &mut self.vertex_return {
+        let Some(all) = &mut self.vertex_return else {
+            return;
+        };
+        if cloth.k.contains(&0.0) {
             all.apply(&cloth.map, &cloth.k, &mut self.ahead, |v, y| vertices[v] - y);
+        } else {
+            let change = |(v, k): (usize, &f64)| (vertices[v] - cloth.map.vertex(v, &self.ahead)) / *k;
+            let impulse = cloth.vertex_k.iter().enumerate().map(change).sum();
+            all.apply_with_impulse(&cloth.map, &cloth.k, &mut self.ahead, |v| vertices[v], impulse);
         }
     }
 
@@ -354,11 +369,12 @@ impl<'m> ClothStep<'m> {
     }
 
     /// Everything that must hold at the end of the step; returns the largest `|(l/l0)² - 1|` met.
-    fn hard_constraints(&mut self, moving: &ClothState, h: f64, gravity: Vec3) -> f64 {
+    fn hard_constraints(&mut self, moving: &ClothState, h: f64, gravity: Vec3, again: bool) -> f64 {
         if let Solver::Linear(linear) = &mut self.solver
             && self.torn.is_empty()
         {
-            let solved = linear.positions(self.cloth, &moving.x, &mut self.ahead, &self.pin_targets, h, gravity.norm());
+            let (x, ahead) = (&moving.x, &mut self.ahead);
+            let solved = linear.positions(self.cloth, x, ahead, &self.pin_targets, h, gravity.norm(), again);
             self.report.load = larger(self.report.load, solved.load);
             self.report.linear = linear.counts;
             // What was slack until now and contacts are taken care of one by one.

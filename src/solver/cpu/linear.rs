@@ -147,7 +147,9 @@ impl LinearSolver {
         self.system.bytes() + of_method + self.directions.len() * (24 + 3 * 8) + 24 * self.by_particle.len()
     }
 
-    /// Move look-ahead positions so that every row holds; `pins` are where the pinned vertices belong.
+    /// Move look-ahead positions so that every row holds; `pins` are where the pinned vertices belong. `again` if contacts have moved them since
+    /// the last time in this step.
+    #[allow(clippy::too_many_arguments, reason = "a step is made of that much")]
     pub fn positions(
         &mut self,
         cloth: &ClothModel,
@@ -156,8 +158,12 @@ impl LinearSolver {
         pins: &[[Vec3; 2]],
         h: f64,
         gravity: f64,
+        again: bool,
     ) -> Solved {
-        let worst = if self.can_go_slack { self.pull(cloth, ahead, pins) } else { self.hold(cloth, x, ahead, pins) };
+        let worst = match self.can_go_slack {
+            true => self.pull(cloth, ahead, pins, again),
+            false => self.hold(cloth, x, ahead, pins, again),
+        };
         // The next step's multipliers will be like these.
         self.multipliers.clone_from(&self.total);
         // Rows that depend on each other, as on a straight line between two pins, share a tension that means nothing: none is larger than
@@ -169,17 +175,22 @@ impl LinearSolver {
     }
 
     /// Rows that hold both ways; the largest error at the start.
-    fn hold(&mut self, cloth: &ClothModel, x: &[Vec3], ahead: &mut [Vec3], pins: &[[Vec3; 2]]) -> f64 {
+    fn hold(&mut self, cloth: &ClothModel, x: &[Vec3], ahead: &mut [Vec3], pins: &[[Vec3; 2]], again: bool) -> f64 {
         let is_direct = matches!(self.method, Method::Direct { .. });
         let at_start = is_direct && self.load <= LARGEST_LOAD;
-        if !at_start {
+        if again {
+            // The directions and the factor are good for all of the step.
+            self.multipliers.fill(0.0);
+        } else if !at_start {
             self.look(cloth, ahead);
             self.renew();
         } else if matches!(self.method, Method::Direct { is_fresh: false, .. }) {
             self.look(cloth, x);
             self.renew();
         }
-        self.total.fill(0.0);
+        if !again {
+            self.total.fill(0.0);
+        }
         let (mut worst, mut before) = (0.0, f64::INFINITY);
         for solve in 0..MOST_SOLVES {
             let error = self.errors(cloth, ahead, pins);
@@ -205,10 +216,15 @@ impl LinearSolver {
     }
 
     /// Rows that pull and do not push; the largest error at the start.
-    fn pull(&mut self, cloth: &ClothModel, ahead: &mut [Vec3], pins: &[[Vec3; 2]]) -> f64 {
+    fn pull(&mut self, cloth: &ClothModel, ahead: &mut [Vec3], pins: &[[Vec3; 2]], again: bool) -> f64 {
         let mut worst = 0.0;
-        self.total.clone_from(&self.multipliers); // of the last step: a guess which rows pull
-        for solve in 0..MOST_SOLVES {
+        if again {
+            self.multipliers.fill(0.0);
+        } else {
+            self.total.clone_from(&self.multipliers); // of the last step: a guess which rows pull
+        }
+        // Each solve takes new factors here, so that taking turns has to do with one.
+        for solve in 0..if again { 1 } else { MOST_SOLVES } {
             self.look(cloth, ahead);
             for (row, length) in cloth.lengths.iter().enumerate() {
                 let is_long = self.system.measure(row, ahead).norm() > *length;
@@ -219,7 +235,9 @@ impl LinearSolver {
             let error = self.errors(cloth, ahead, pins);
             if solve == 0 {
                 worst = error;
-                self.total.fill(0.0);
+                if !again {
+                    self.total.fill(0.0);
+                }
             }
             if error <= ENOUGH * cloth.fabric.max_stretch || !error.is_finite() {
                 break;

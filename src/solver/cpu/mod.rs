@@ -25,6 +25,8 @@ use cloth_step::ClothStep;
 use independent::larger;
 use touching::Touching;
 
+/// Most times that linear solvers and contacts take turns in a step.
+const CONTACT_ROUNDS: u32 = 4;
 /// Particles from which on a loop over them is shared out to threads.
 const PARALLEL_PARTICLES: usize = 16_384;
 
@@ -156,11 +158,22 @@ impl Backend for CpuBackend<'_> {
                 cloth.look_ahead(moving, &mut world, step);
             }
             touching.look(cloths, states, &world);
-            cloths.iter_mut().zip(&*states).for_each(|(cloth, moving)| cloth.constrain(moving, &world));
+            for round in 0..CONTACT_ROUNDS {
+                let is_due = |cloth: &ClothStep| round == 0 || cloth.is_pulled_apart();
+                if !cloths.iter().any(is_due) {
+                    break;
+                }
+                for (cloth, moving) in cloths.iter_mut().zip(&*states).filter(|(cloth, _)| is_due(cloth)) {
+                    cloth.constrain(moving, &world, round > 0);
+                }
+                if !cloths.iter().any(ClothStep::is_broken) {
+                    touching.press(cloths);
+                }
+            }
             if cloths.iter().any(ClothStep::is_broken) {
                 break;
             }
-            touching.press(cloths, world.h);
+            touching.guard_step(cloths, world.h);
             cloths.iter_mut().zip(&mut *states).for_each(|(cloth, moving)| cloth.step(moving, &world));
             touching.calm(cloths, states, world.h);
             if world.steps_left == 1 {

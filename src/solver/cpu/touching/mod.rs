@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! look     from the start of the step and the look-ahead: which features may touch (candidates), which do (contacts)
-//! press    after the cloths' own constraints: one sweep over the contacts, then the guard, which lets nothing cross
+//! press    after the cloths' own constraints: one sweep over the contacts; linear solvers and this take turns
+//! guard    what is tangled is led apart a little, then ways are cut short where something would cross
 //! calm     after the step: the speed at which features that were too near were led apart is taken away again
 //! ```
 //!
@@ -366,31 +367,52 @@ impl<'m> Touching<'m> {
         }
     }
 
-    /// Correct the look-ahead positions of the cloths: contacts once, then whatever would still cross.
-    pub fn press(&mut self, cloths: &mut [ClothStep], h: f64) {
-        let start = Instant::now();
-        for (body, cloth) in self.surfaces.bodies.iter().zip(&*cloths) {
+    /// Where the look-ahead positions have the vertices.
+    fn take_vertices(&mut self, cloths: &[ClothStep]) {
+        for (body, cloth) in self.surfaces.bodies.iter().zip(cloths) {
             let range = body.first_vertex..body.first_vertex + body.vertex_count;
             cloth.vertices_of(cloth.ahead(), &mut self.to[range]);
         }
+    }
+
+    /// Move the look-ahead positions so that the vertices are where they shall be.
+    fn put_vertices(&self, cloths: &mut [ClothStep]) {
+        for (body, cloth) in self.surfaces.bodies.iter().zip(cloths) {
+            cloth.put_vertices(&self.to[body.first_vertex..body.first_vertex + body.vertex_count]);
+        }
+    }
+
+    /// Correct the look-ahead positions of the cloths by the contacts, once.
+    pub fn press(&mut self, cloths: &mut [ClothStep]) {
+        let start = Instant::now();
+        self.take_vertices(cloths);
+        let mut is_changed = false;
         for contact in &mut self.contacts {
             let at = contact.vertices.map(|v| v as usize);
             let by = contact.correct_position(at.map(|v| self.to[v]));
             if by != Vec3::zeros() {
+                is_changed = true;
                 for (corner, v) in at.into_iter().enumerate() {
                     self.to[v] += by * contact.share(corner, self.surfaces.k[v]);
                 }
             }
         }
+        if is_changed {
+            self.put_vertices(cloths);
+        }
+        self.seconds += start.elapsed().as_secs_f64();
+    }
+
+    /// Lead apart what is tangled, then cut short whatever would still cross.
+    pub fn guard_step(&mut self, cloths: &mut [ClothStep], h: f64) {
+        let start = Instant::now();
+        self.take_vertices(cloths);
         self.untangle(h);
         let guarded = self.guard();
         self.candidates.moved();
-        let is_changed = !guarded.cut.is_empty()
-            || !self.tangles.shifts.is_empty()
-            || self.contacts.iter().any(|contact| contact.pressed > 0.0);
         self.count(&guarded);
-        for (body, cloth) in self.surfaces.bodies.iter().zip(cloths).filter(|_| is_changed) {
-            cloth.put_vertices(&self.to[body.first_vertex..body.first_vertex + body.vertex_count]);
+        if !guarded.cut.is_empty() || !self.tangles.shifts.is_empty() {
+            self.put_vertices(cloths);
         }
         self.seconds += start.elapsed().as_secs_f64();
     }
@@ -487,6 +509,11 @@ impl<'m> Touching<'m> {
             let by = self.contacts[number].rebound(velocities);
             self.push(&self.contacts[number], by, cloths, states);
         }
+        for &(v, by) in &self.tangles.shifts {
+            let body = usize::from(self.surfaces.body_of[v as usize]);
+            let local = v as usize - self.surfaces.bodies[body].first_vertex;
+            cloths[body].shift_vertex(local, &mut states[body].v, -by / h);
+        }
     }
 
     /// Change the relative velocity of a contact's two sides.
@@ -500,11 +527,6 @@ impl<'m> Touching<'m> {
                 let by = by * contact.share(corner, self.surfaces.k[v]);
                 cloths[body].shift_vertex(v - self.surfaces.bodies[body].first_vertex, &mut states[body].v, by);
             }
-        }
-        for &(v, by) in &self.tangles.shifts {
-            let body = usize::from(self.surfaces.body_of[v as usize]);
-            let local = v as usize - self.surfaces.bodies[body].first_vertex;
-            cloths[body].shift_vertex(local, &mut states[body].v, -by / h);
         }
     }
 
