@@ -194,7 +194,7 @@ fn the_preset_of_two_layers() {
 #[test]
 fn a_skirt_too_tight_for_its_figure() {
     let skirts = vec![("skirt", mesh_file("skirt_tight.obj"))];
-    let (dress, last_frame) = if full() { ([24, 12], 48) } else { ([12, 2], 12) };
+    let (dress, last_frame) = if full() { ([24, 12], 48) } else { ([12, 2], 6) };
     let walk = Walk { dress, last_frame, speed: 1.0, skirts };
     let world = walk.world();
     let start = at_start(&world);

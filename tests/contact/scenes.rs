@@ -15,7 +15,7 @@ use crate::support::World;
 pub enum Size {
     /// Seconds to simulate.
     Quick,
-    /// As fine as a bake would have it.
+    /// About a minute to simulate.
     Large,
 }
 
@@ -181,7 +181,7 @@ pub fn all(size: Size) -> Vec<Scene> {
 
 /// A sheet falls on a ball.
 pub fn sheet_on_ball(size: Size) -> Scene {
-    let n = size.pick(31, 121);
+    let n = size.pick(31, 61);
     Scene::new("sheet_on_ball", size.pick(36, 72))
         .sheet("sheet", [n, n], [1.2, 1.2], [0.0; 3], [0.0, 0.32, 0.0])
         .collider("ball", shapes::ball(0.3, size.pick(32, 96)), vec![(0.0, [0.0; 3])])
@@ -189,15 +189,15 @@ pub fn sheet_on_ball(size: Size) -> Scene {
 
 /// A sheet folded three times, so that it has eight layers, is let go a little above the floor.
 pub fn folded_sheet(size: Size, gap: f64) -> Scene {
-    let [layer, edge] = size.pick([0.06, 0.005], [0.2, 0.004]);
-    Scene::new("folded_sheet", size.pick(24, 48))
+    let [layer, edge] = size.pick([0.06, 0.005], [0.08, 0.005]);
+    Scene::new("folded_sheet", size.pick(6, 24))
         .cloth("sheet", &shapes::folded_strip(layer, layer, edge, gap), [0.0, 0.005, 0.0])
         .floor()
 }
 
 /// A sheet is drawn by its middle through a ring that is far too narrow for it.
 pub fn dragged_through_ring(size: Size) -> Scene {
-    let (n, last) = (size.pick(41, 161), size.pick(48, 72));
+    let (n, last) = (size.pick(33, 61), size.pick(40, 60));
     let height = 0.06;
     Scene::new("dragged_through_ring", last)
         .sheet("sheet", [n, n], [0.8, 0.8], [0.0; 3], [0.0, height, 0.0])
@@ -211,7 +211,7 @@ pub fn dragged_through_ring(size: Size) -> Scene {
 /// A strip held at both ends, one of which turns five times. It comes closer meanwhile, as what is twisted gets
 /// shorter.
 pub fn twisted_strip(size: Size) -> Scene {
-    let (vertices, last) = (size.pick([51, 7], [201, 25]), size.pick(72, 120));
+    let (vertices, last) = (size.pick([51, 7], [121, 15]), size.pick(72, 120));
     let end = |x: f64| format!("box = {{ min = [{:?}, -1, -1], max = [{:?}, 1, 1] }}", x - 0.001, x + 0.001);
     Scene::new("twisted_strip", last).sheet("strip", vertices, [1.0, 0.12], [0.0; 3], [0.0; 3]).line(&format!(
         "pins = [{{ {} }}, {{ {}, follow = {{ translate = {}, rotate = {} }} }}]",
@@ -224,20 +224,25 @@ pub fn twisted_strip(size: Size) -> Scene {
 
 /// Sheets fall into a bowl, one after the other.
 pub fn pile_in_bowl(size: Size) -> Scene {
+    let (count, n) = size.pick((4, 17), (10, 25));
+    pile(count, n, size.pick(32, 96), [0.03, 0.01], size.pick(32, 60))
+}
+
+/// Up to ten sheets of n × n vertices in a bowl with that many segments: heights of the lowest and between them.
+pub fn pile(count: usize, n: u32, segments: u32, [lowest, gap]: [f64; 2], last_frame: i64) -> Scene {
     const NAMES: [&str; 10] = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
-    let (count, n) = size.pick((4, 21), (10, 71));
-    let mut scene = Scene::new("pile_in_bowl", size.pick(48, 96));
+    let mut scene = Scene::new("pile_in_bowl", last_frame);
     for (number, name) in NAMES[..count].iter().enumerate() {
-        let (number, height) = (number as f64, 0.03);
-        let (turn, place) = ([0.0, 13.0 * number, 0.0], [0.0, height + 0.01 * number, 0.0]);
+        let number = number as f64;
+        let (turn, place) = ([0.0, 13.0 * number, 0.0], [0.0, lowest + gap * number, 0.0]);
         scene = scene.sheet(name, [n, n], [0.45, 0.45], turn, place);
     }
-    scene.collider("bowl", shapes::bowl(0.35, 0.04, size.pick(32, 96)), vec![(0.0, [0.0; 3])])
+    scene.collider("bowl", shapes::bowl(0.35, 0.04, segments), vec![(0.0, [0.0; 3])])
 }
 
 /// A ribbon with an overhand knot in it is drawn tight.
 pub fn knot(size: Size) -> Scene {
-    let ([long, wide], last) = (size.pick([220, 6], [439, 11]), size.pick(48, 96));
+    let ([long, wide], last) = (size.pick([220, 6], [439, 11]), size.pick(48, 72));
     let unit = 0.03;
     // Two columns of vertices at each end, so that the ends do not turn.
     let vertices = |columns: [u32; 2]| (0..wide).flat_map(|j| columns.map(|i| i + j * long)).collect::<Vec<_>>();
@@ -255,7 +260,7 @@ pub fn knot(size: Size) -> Scene {
 
 /// Two balls close on a hanging sheet, overlap by 20 mm for half a second, and open again.
 pub fn pinch(size: Size) -> Scene {
-    let n = size.pick(25, 101);
+    let n = size.pick(25, 51);
     let (radius, open, closed) = (0.15, 0.21, 0.14);
     let path = |side: f64| {
         let place = |away: f64| [0.0, -0.3, side * away];
@@ -272,7 +277,7 @@ pub fn pinch(size: Size) -> Scene {
 /// Two free sheets that fly into each other while both fall in a vacuum, so that each sees the other as if nothing drew
 /// it.
 pub fn two_sheets(size: Size) -> Scene {
-    let n = size.pick(21, 101);
+    let n = size.pick(21, 71);
     let scene = Scene::new("two_sheets", size.pick(24, 36))
         .line("[air]\ndrag = 0")
         .sheet("left", [n, n], [0.5, 0.5], [0.0, 0.0, 80.0], [-0.15, 0.0, 0.0])
@@ -283,7 +288,7 @@ pub fn two_sheets(size: Size) -> Scene {
 /// A ball that is behind a hanging sheet at one frame and in front of it at the next, and touches its place at neither:
 /// 7.7 m/s. The sheet is long enough to be taken along, so that its middle is in front of the ball then.
 pub fn teleport(size: Size) -> Scene {
-    let n = size.pick(25, 101);
+    let n = size.pick(25, 71);
     let place = |z: f64| [0.0, -0.5, z];
     let path = vec![(11.0, place(-0.16)), (12.0, place(0.16))];
     hanging("teleport", n, 0.8, 36).collider("ball", shapes::ball(0.1, size.pick(32, 96)), path)
