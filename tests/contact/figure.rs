@@ -6,7 +6,6 @@ use kiln::bake::frame_loop::FrameLoop;
 use kiln::cache::frames_log::FrameRecord;
 use kiln::math::Vec3;
 use kiln::model::Moment;
-use tempfile::TempDir;
 
 use crate::crossings::{self, Crossings, Mesh};
 use crate::support::{World, full};
@@ -14,7 +13,7 @@ use crate::support::{World, full};
 /// Where the figure stands.
 const AXIS: [f64; 2] = [0.0, 0.03];
 
-/// A skirt in a folder of tests, or one of the repository.
+/// A mesh of the repository.
 fn mesh_file(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("meshes").join(name).to_str().unwrap().to_owned()
 }
@@ -170,7 +169,7 @@ fn a_skirt_on_a_figure_at_four_times_its_speed() {
 
 #[test]
 fn two_layers_on_the_walking_figure() {
-    let folder: TempDir = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
     let outer = wider_skirt(folder.path(), 1.08);
     let skirts = vec![("skirt", mesh_file("skirt_flared.obj")), ("outer", outer)];
     let (dress, last_frame) = if full() { ([24, 12], 48) } else { ([12, 2], 6) };
