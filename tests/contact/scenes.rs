@@ -224,8 +224,8 @@ pub fn twisted_strip(size: Size) -> Scene {
 
 /// Sheets fall into a bowl, one after the other.
 pub fn pile_in_bowl(size: Size) -> Scene {
-    let (count, n) = size.pick((4, 17), (10, 25));
-    pile(count, n, size.pick(32, 96), [0.03, 0.01], size.pick(32, 60))
+    let (count, n) = size.pick((4, 17), (10, 17));
+    pile(count, n, size.pick(32, 96), [0.03, 0.01], size.pick(32, 48))
 }
 
 /// Up to ten sheets of n × n vertices in a bowl with that many segments: heights of the lowest and between them.
@@ -242,7 +242,7 @@ pub fn pile(count: usize, n: u32, segments: u32, [lowest, gap]: [f64; 2], last_f
 
 /// A ribbon with an overhand knot in it is drawn tight.
 pub fn knot(size: Size) -> Scene {
-    let ([long, wide], last) = (size.pick([220, 6], [439, 11]), size.pick(48, 72));
+    let ([long, wide], last) = (size.pick([220, 6], [330, 8]), size.pick(48, 72));
     let unit = 0.03;
     // Two columns of vertices at each end, so that the ends do not turn.
     let vertices = |columns: [u32; 2]| (0..wide).flat_map(|j| columns.map(|i| i + j * long)).collect::<Vec<_>>();
