@@ -11,7 +11,7 @@ use super::rest_shape::RestTriangles;
 use super::solver_choice;
 use crate::algorithms::cloth::attachment::Attachment;
 use crate::algorithms::cloth::bending::Bending;
-use crate::algorithms::cloth::conforming_map::ConformingMap;
+use crate::algorithms::cloth::conforming_map::{ConformingMap, WeightedReturn};
 use crate::algorithms::cloth::distance::{Distance, Keeps};
 use crate::algorithms::cloth::elastic::Elastic;
 use crate::algorithms::cloth::threads::Diagonal;
@@ -52,6 +52,8 @@ pub struct ClothModel {
     pub map: ConformingMap,
     /// Inverse mass of each vertex, `B_v W B_vᵀ` [1/kg].
     pub vertex_k: Vec<f64>,
+    /// The same where all vertices are moved at once, so that momentum is kept [1/kg].
+    pub touch_k: Vec<f64>,
     /// Which particles each constraint ties, in independent groups.
     pub pairs: IndependentPairs,
     /// The constraints, in the order of `pairs`.
@@ -176,6 +178,8 @@ impl ClothModel {
         }
         let vertex_k: Vec<f64> = (0..parts.map.vertex_count()).map(|v| parts.map.inverse_mass(v, &k)).collect();
 
+        let touch_k = if on_midpoints { touch_k(&parts.map, &k, &vertex_k) } else { vertex_k.clone() };
+
         let free: Vec<_> =
             parts.pairs.iter().filter(|pair| pair.particles.iter().any(|&p| k[p as usize] > 0.0)).collect();
         let pairs: Vec<[u32; 2]> = free.iter().map(|pair| pair.particles).collect();
@@ -241,6 +245,7 @@ impl ClothModel {
             mass,
             map: parts.map,
             vertex_k,
+            touch_k,
             pairs,
             distances,
             lengths,
@@ -282,6 +287,20 @@ impl ClothModel {
     pub fn file_vertex(&self, file_vertex: usize, vertices: &[Vec3]) -> Option<Vec3> {
         self.mesh.from_file_vertex[file_vertex].map(|v| vertices[v as usize])
     }
+}
+
+/// Least part of its own mass that a vertex has when all are moved at once, so that no mesh makes it nothing or less.
+const LIGHTEST: f64 = 0.1;
+
+/// Inverse masses of vertices that are all moved at once.
+fn touch_k(map: &ConformingMap, k: &[f64], vertex_k: &[f64]) -> Vec<f64> {
+    let all = WeightedReturn::build(map, k, (0..vertex_k.len() as u32).collect());
+    let masses = all.map_or_else(Vec::new, |mut all| all.masses());
+    let inverse = |(v, &own): (usize, &f64)| match masses.get(v) {
+        Some(&mass) if mass * own > LIGHTEST => 1.0 / mass,
+        _ => own,
+    };
+    vertex_k.iter().enumerate().map(inverse).collect()
 }
 
 /// The bending stiffness that a mesh of this edge length can show without crumpling: folds are not narrower than the bending

@@ -120,14 +120,14 @@ impl WeightedReturn {
     }
 
     /// Move the particles (or change their velocities) so that every vertex changes by exactly what `change` says; it gets the
-    /// number in the list of vertices and the present value. Returns the sum of the impulses, each a change times a mass.
+    /// number in the list of vertices and the present value.
     pub fn apply(
         &mut self,
         map: &ConformingMap,
         k: &[f64],
         particles: &mut [Vec3],
         change: impl Fn(usize, Vec3) -> Vec3,
-    ) -> Vec3 {
+    ) {
         for (row, &vertex) in self.vertices.iter().enumerate() {
             self.multipliers[row] = change(row, map.vertex(vertex as usize, particles));
         }
@@ -137,28 +137,13 @@ impl WeightedReturn {
                 particles[particle as usize] += multiplier * (weight * k[particle as usize]);
             }
         }
-        self.multipliers.iter().sum()
     }
 
-    /// The same for changes that two bodies give each other, in a cloth that nothing holds: `impulse` is what they sum up to. Vertices that move
-    /// take particles along that the change says nothing of, so the return alone would give another sum; what is missing is made up for by
-    /// shifting all particles and returning the vertices once more.
-    pub fn apply_with_impulse(
-        &mut self,
-        map: &ConformingMap,
-        k: &[f64],
-        particles: &mut [Vec3],
-        target: impl Fn(usize) -> Vec3,
-        impulse: Vec3,
-    ) {
-        let given = self.apply(map, k, particles, |row, y| target(row) - y);
-        let mut unit: Vec<Vec3> = vec![Vec3::repeat(1.0); self.vertices.len()];
-        self.factor.solve(&mut unit);
-        let mass: f64 = k.iter().map(|k| 1.0 / k).sum();
-        let shift = (impulse - given) / (mass - unit.iter().map(|u| u.x).sum::<f64>());
-        if shift.iter().all(|x| x.is_finite()) {
-            particles.iter_mut().for_each(|particle| *particle += shift);
-            self.apply(map, k, particles, |row, y| target(row) - y);
-        }
+    /// What each of the vertices weighs when all of them are moved together: the sum of masses times changes is the momentum that `apply`
+    /// gives, because `1ᵀ (B W Bᵀ)⁻¹ Δ` is.
+    pub fn masses(&mut self) -> Vec<f64> {
+        let mut masses = vec![Vec3::repeat(1.0); self.vertices.len()];
+        self.factor.solve(&mut masses);
+        masses.iter().map(|mass| mass.x).collect()
     }
 }

@@ -21,7 +21,7 @@ use rayon::prelude::*;
 
 use super::bending_step::BendingStep;
 use super::breaks::Breaks;
-use super::contacts::{Contact, Contacts, Point};
+use super::contacts::{self, Contact, Contacts, Point};
 use super::independent::{larger, sweep};
 use super::linear::LinearSolver;
 use super::visible::VisibleLimits;
@@ -287,11 +287,9 @@ impl<'m> ClothStep<'m> {
         self.cloth.map.vertex(vertex, particles)
     }
 
-    /// Change a vertex's value by an impulse on the particles below it.
-    pub fn shift_vertex(&self, vertex: usize, particles: &mut [Vec3], by: Vec3) {
-        if by != Vec3::zeros() {
-            Point::Vertex(vertex as u32).shift(self.cloth, particles, by);
-        }
+    /// Give a vertex an impulse, shared by the particles below it.
+    pub fn push_vertex(&self, vertex: usize, particles: &mut [Vec3], impulse: Vec3) {
+        contacts::spread(self.cloth.map.row(vertex), self.cloth, particles, impulse);
     }
 
     /// Move the look-ahead positions so that the vertices are here.
@@ -305,15 +303,8 @@ impl<'m> ClothStep<'m> {
         if self.vertex_return.is_none() {
             self.vertex_return = make();
         }
-        let Some(all) = &mut self.vertex_return else {
-            return;
-        };
-        if cloth.k.contains(&0.0) {
+        if let Some(all) = &mut self.vertex_return {
             all.apply(&cloth.map, &cloth.k, &mut self.ahead, |v, y| vertices[v] - y);
-        } else {
-            let change = |(v, k): (usize, &f64)| (vertices[v] - cloth.map.vertex(v, &self.ahead)) / *k;
-            let impulse = cloth.vertex_k.iter().enumerate().map(change).sum();
-            all.apply_with_impulse(&cloth.map, &cloth.k, &mut self.ahead, |v| vertices[v], impulse);
         }
     }
 

@@ -73,7 +73,7 @@ fn mean(row: &[(u32, f64)], particles: &[Vec3]) -> Vec3 {
 }
 
 /// An impulse on a weighted mean of particles.
-fn spread(row: &[(u32, f64)], cloth: &ClothModel, particles: &mut [Vec3], impulse: Vec3) {
+pub fn spread(row: &[(u32, f64)], cloth: &ClothModel, particles: &mut [Vec3], impulse: Vec3) {
     for &(particle, weight) in row {
         particles[particle as usize] += impulse * (weight * cloth.k[particle as usize]);
     }

@@ -106,7 +106,7 @@ impl<'m> Touching<'m> {
     pub fn new(model: &'m Model) -> Self {
         let mut surfaces = Surfaces::default();
         for cloth in &model.cloths {
-            let k = cloth.vertex_k.iter().zip(&cloth.is_led).map(|(&k, &is_led)| if is_led { 0.0 } else { k });
+            let k = cloth.touch_k.iter().zip(&cloth.is_led).map(|(&k, &is_led)| if is_led { 0.0 } else { k });
             surfaces.add(&cloth.mesh.positions, k, &cloth.mesh.triangles, &cloth.topology);
         }
         Touching {
@@ -512,7 +512,7 @@ impl<'m> Touching<'m> {
         for &(v, by) in &self.tangles.shifts {
             let body = usize::from(self.surfaces.body_of[v as usize]);
             let local = v as usize - self.surfaces.bodies[body].first_vertex;
-            cloths[body].shift_vertex(local, &mut states[body].v, -by / h);
+            cloths[body].push_vertex(local, &mut states[body].v, -by / (self.surfaces.k[v as usize] * h));
         }
     }
 
@@ -524,8 +524,8 @@ impl<'m> Touching<'m> {
         for (corner, v) in contact.vertices.map(|v| v as usize).into_iter().enumerate() {
             let body = usize::from(self.surfaces.body_of[v]);
             if body < self.model.cloths.len() {
-                let by = by * contact.share(corner, self.surfaces.k[v]);
-                cloths[body].shift_vertex(v - self.surfaces.bodies[body].first_vertex, &mut states[body].v, by);
+                let local = v - self.surfaces.bodies[body].first_vertex;
+                cloths[body].push_vertex(local, &mut states[body].v, by * contact.share(corner, 1.0));
             }
         }
     }
