@@ -145,6 +145,7 @@ impl ClothModel {
         };
         let limits: Vec<f64> = topology.edges.iter().map(limit).collect();
         let visible = visible_edges(&surface, &mesh, &topology);
+        let is_led = is_led(&pins, mesh.positions.len());
         let blank = Blank {
             surface: &surface,
             mesh: &mesh,
@@ -154,6 +155,7 @@ impl ClothModel {
             visible: &visible,
             limits: &limits,
             bend_factors: maps.bend.as_deref(),
+            is_led: &is_led,
             fabric: &cloth.fabric,
         };
         let parts = blank.discretise(kind, place, problems)?;
@@ -238,7 +240,7 @@ impl ClothModel {
             fabric: cloth.fabric.clone(),
             layer: cloth.layer,
             reach,
-            is_led: is_led(&pins, mesh.positions.len()),
+            is_led,
             surface,
             mesh,
             topology,

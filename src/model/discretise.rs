@@ -44,6 +44,8 @@ pub struct Blank<'a> {
     pub limits: &'a [f64],
     /// Factor of each vertex on the bending stiffness.
     pub bend_factors: Option<&'a [f64]>,
+    /// Whether each vertex is held exactly by a pin.
+    pub is_led: &'a [bool],
     /// Its material.
     pub fabric: &'a Fabric,
 }
@@ -76,6 +78,16 @@ pub fn kind(asked: ClothKind, surface: &PolyMesh) -> ClothKind {
         ClothKind::Auto if first_other_polygon(surface).is_none() => ClothKind::Grid,
         ClothKind::Auto => ClothKind::StretchOnly,
         typed => typed,
+    }
+}
+
+/// Factor on the bending stiffness between two parts of these sizes: where one of them is held, all of the bend is in the other. Without it a
+/// cloth hangs from a clamp as if it were half an edge longer.
+fn free_part_factor([(p, p_is_held), (q, q_is_held)]: [(f64, bool); 2]) -> f64 {
+    match [p_is_held, q_is_held] {
+        [true, false] => (p + q) / q,
+        [false, true] => (p + q) / p,
+        _ => 1.0,
     }
 }
 
@@ -118,7 +130,17 @@ impl Blank<'_> {
 
     fn edge_bend_factor(&self, edge: usize) -> f64 {
         let [a, b] = self.topology.edges[edge];
-        self.bend_factors.map_or(1.0, |factors| 0.5 * (factors[a as usize] + factors[b as usize]))
+        let of_map = self.bend_factors.map_or(1.0, |factors| 0.5 * (factors[a as usize] + factors[b as usize]));
+        let areas = match self.topology.edge_triangles[edge][..] {
+            [p, q] => [p, q].map(|t| (self.flat.area(t as usize), self.is_held(&self.mesh.triangles[t as usize]))),
+            _ => return of_map,
+        };
+        of_map * free_part_factor(areas)
+    }
+
+    /// Whether all of some vertices are held.
+    fn is_held(&self, vertices: &[u32]) -> bool {
+        vertices.iter().all(|&v| self.is_led[v as usize])
     }
 
     fn elastic(&self, particles: &[[u32; 3]], place: impl Fn(&[Vec2; 3]) -> [Vec2; 3]) -> Vec<Elastic> {
@@ -173,9 +195,13 @@ impl Blank<'_> {
         for (t, corners) in mesh.triangles.iter().enumerate() {
             corners.iter().for_each(|&v| areas[v as usize] += flat.area(t) / 3.0);
         }
-        let bends = thread_bends(&edges, &lengths, &mesh.positions, |v| {
+        let mut bends = thread_bends(&edges, &lengths, &mesh.positions, |v| {
             areas[v as usize] * self.bend_factors.map_or(1.0, |factors| factors[v as usize])
         });
+        for bend in &mut bends {
+            let ([before, after], [a, b, c]) = (bend.lengths, bend.vertices);
+            bend.area *= free_part_factor([(before, self.is_held(&[a, b])), (after, self.is_held(&[b, c]))]);
+        }
         let bending = Bending::of_threads(mesh.positions.len(), &bends);
         let mut model = self.on_vertices(self.visible, self.keeps(Keeps::Distance), bending);
         if !self.is_elastic() {

@@ -4,7 +4,7 @@
 //! end, and `a = g + 3 v²/(n l)` the acceleration that a pendulum of that length and mean square speed v² has at its lowest point. The rule
 //! chooses the step at which that is half the tolerance, times a factor that each frame corrects by what it has really left behind; no step is
 //! so long that the fastest vertex passes more than half an edge, and none longer than a beat, which divides the frame into equal parts that are
-//! the same for all frames (bending needs that).
+//! the same for all frames (bending needs that). Stiff bending has a shorter beat.
 //!
 //! Where it comes from: sheets that hang from two corners, 26² to 200² vertices, whose stretch was seen to go with `(n / steps)²` once the
 //! attachments carry the load (before, with `n^2.7 / steps²`). The linear solvers leave next to nothing behind; their steps follow the load
@@ -23,7 +23,12 @@ const EDGE_PER_STEP: f64 = 0.5;
 /// Part of an edge that a wave of elastic stretch may pass in a step: implicit forces are stable beyond it, but lose their length.
 const EDGE_PER_WAVE: f64 = 0.25;
 /// Longest step, and longest time between two bending impulses [s]: wind, drag and friction see the speed at its start.
-pub const BEAT_SECONDS: f64 = 1.0 / 480.0;
+const BEAT_SECONDS: f64 = 1.0 / 480.0;
+/// Bending is explicit while `beat * frequency` is below this (the limit of stability is 2).
+pub const EXPLICIT_BENDING: f64 = 0.5;
+/// Parts of a beat where bending could not be explicit: implicit bending is too soft where constraints act against it (see `bending_step`).
+/// A draped disc of 600 and 2400 triangles differed by 4 % with one part and by 1 % with four.
+const STIFF_BEAT_PARTS: u32 = 4;
 /// Part of the allowed stretch that the steps shall leave.
 const AIM: f64 = 0.5;
 /// Load number that the linear solvers shall have.
@@ -38,6 +43,16 @@ const FACTOR_BOUNDS: [f64; 2] = [0.1, 100.0];
 /// Stretch that linear solvers are planned for when the load is not known yet.
 const LINEAR_PLAN: f64 = 0.02;
 
+/// Longest time between two bending impulses of a cloth [s].
+pub fn beat_seconds(cloth: &ClothModel) -> f64 {
+    BEAT_SECONDS / f64::from(beat_parts(cloth))
+}
+
+fn beat_parts(cloth: &ClothModel) -> u32 {
+    let is_stiff = BEAT_SECONDS * BEAT_SECONDS * cloth.bend_frequency_squared > EXPLICIT_BENDING * EXPLICIT_BENDING;
+    if is_stiff { STIFF_BEAT_PARTS } else { 1 }
+}
+
 /// The number of steps for the frame that starts in this state.
 pub fn choose(scene: &Scene, model: &Model, state: &State, frame: f64) -> u32 {
     let (least, most) = match scene.substeps {
@@ -46,7 +61,8 @@ pub fn choose(scene: &Scene, model: &Model, state: &State, frame: f64) -> u32 {
     };
     let frame_seconds = scene.fps.frame_seconds();
     let gravity = scene.gravity.at(frame).norm();
-    let beats = (frame_seconds / BEAT_SECONDS * (1.0 - 1e-9)).ceil().max(1.0);
+    let parts = model.cloths.iter().map(beat_parts).max().unwrap_or(1);
+    let beats = (frame_seconds / BEAT_SECONDS * (1.0 - 1e-9)).ceil().max(1.0) * f64::from(parts);
     let mut count = beats.max(f64::from(least));
     for (cloth, moving) in model.cloths.iter().zip(&state.cloths) {
         let (n, edge) = (f64::from(cloth.reach), cloth.mean_edge);

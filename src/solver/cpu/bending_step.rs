@@ -1,15 +1,17 @@
 //! Bending impulses, at a steady beat whatever the number of steps.
 //!
 //! Idea: the beat divides the frame and the steps divide the beat, so that its length is the same in all frames of a bake. Explicit where
-//! that is stable; otherwise implicit, with a matrix that is constant and factorised once a bake.
+//! that is stable; otherwise implicit, with matrices that are constant and factorised once a bake.
+//!
+//! An implicit impulse reckons with the motion it will cause, but in cloth at rest the constraints let none of it happen: what it takes off its
+//! force for that motion makes the cloth too soft. So damping, which would take off most, acts before the force and on its own, on the
+//! motion that there is: together they had a cloth hang lower the more it was damped, in zigzags as fine as its mesh.
 
 use super::for_each;
 use crate::math::Vec3;
 use crate::math::sparse_cholesky::SparseCholesky;
 use crate::model::{ClothModel, ClothState};
-
-/// Explicit bending is used while `beat * frequency` is below this (the limit of stability is 2).
-const EXPLICIT_BENDING: f64 = 0.5;
+use crate::solver::substeps::EXPLICIT_BENDING;
 
 /// How bending is integrated during a frame.
 #[derive(Default)]
@@ -18,13 +20,21 @@ pub struct BendingStep {
     interval: u32,
     /// Damping time in use [s].
     damping: f64,
-    /// The factor of the implicit form and the beat it is for.
-    implicit: Option<(f64, SparseCholesky)>,
+    /// The factors of the implicit form and the beat they are for.
+    implicit: Option<(f64, Implicit)>,
     is_implicit: bool,
     /// Rows as measured.
     measured: Vec<Vec3>,
     /// How often a matrix was factorised.
     pub factorisations: u32,
+}
+
+/// The implicit form.
+struct Implicit {
+    /// `M + bend h τ Q`, if there is damping.
+    damping: Option<SparseCholesky>,
+    /// `M + bend h² Q`
+    force: SparseCholesky,
 }
 
 impl BendingStep {
@@ -43,7 +53,7 @@ impl BendingStep {
         // The same beat up to the rounding of a division.
         let is_known = |known: f64| (known - beat).abs() <= 1e-9 * beat;
         if self.is_implicit && !self.implicit.as_ref().is_some_and(|(known, _)| is_known(*known)) {
-            self.implicit = implicit_bending(cloth, beat).map(|factor| (beat, factor));
+            self.implicit = implicit_bending(cloth, beat).map(|implicit| (beat, implicit));
             self.factorisations += 1;
         }
     }
@@ -55,15 +65,19 @@ impl BendingStep {
         }
         let beat = h * f64::from(self.interval);
         let (x, v, damping) = (&moving.x, &moving.v, self.damping);
-        if let Some((_, factor)) = self.implicit.as_mut().filter(|_| self.is_implicit) {
-            // (M + k (h² + h τ) Q) v' = M v - h k Q x
+        if let Some((_, implicit)) = self.implicit.as_mut().filter(|_| self.is_implicit) {
+            // (M + k h τ Q) v' = M v, then (M + k h² Q) v" = M v' - h k Q x
+            if let Some(factor) = &mut implicit.damping {
+                for_each(&mut moving.v, |i, v| *v *= implicit_mass(cloth, i));
+                factor.solve(&mut moving.v);
+            }
             for_each(&mut self.measured, |row, measured| *measured = cloth.bending.rows[row].measure(x));
             let measured = &self.measured;
             for_each(&mut moving.v, |i, v| {
                 let mass = implicit_mass(cloth, i);
                 *v = *v * mass - cloth.bending.gradient(i, measured) * (beat * cloth.bend);
             });
-            factor.solve(&mut moving.v);
+            implicit.force.solve(&mut moving.v);
             return;
         }
         for_each(&mut self.measured, |row, measured| {
@@ -81,9 +95,16 @@ fn implicit_mass(cloth: &ClothModel, particle: usize) -> f64 {
     if cloth.k[particle] > 0.0 { cloth.mass[particle] } else { 1e9 * cloth.mass[particle] }
 }
 
-/// `M + bend (h² + h τ) Q`
-fn implicit_bending(cloth: &ClothModel, h: f64) -> Option<SparseCholesky> {
-    let scale = cloth.bend * (h * h + h * cloth.fabric.damping);
+fn implicit_bending(cloth: &ClothModel, h: f64) -> Option<Implicit> {
+    let damping = cloth.fabric.damping;
+    Some(Implicit {
+        damping: if damping > 0.0 { Some(mass_and_bending(cloth, cloth.bend * h * damping)?) } else { None },
+        force: mass_and_bending(cloth, cloth.bend * h * h)?,
+    })
+}
+
+/// `M + scale Q`
+fn mass_and_bending(cloth: &ClothModel, scale: f64) -> Option<SparseCholesky> {
     let mut entries: Vec<(u32, u32, f64)> =
         (0..cloth.k.len()).map(|i| (i as u32, i as u32, implicit_mass(cloth, i))).collect();
     for row in &cloth.bending.rows {

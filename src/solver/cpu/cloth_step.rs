@@ -37,7 +37,7 @@ use crate::mesh::bvh::Aabb;
 use crate::model::build_pins::{Lead, PinnedVertex};
 use crate::model::{Broken, ClothModel, ClothState, Model, MovingCollider, Promise};
 use crate::scene::{ClothKind, SolverChoice};
-use crate::solver::substeps::BEAT_SECONDS;
+use crate::solver::substeps::beat_seconds;
 use crate::solver::wind::Weather;
 use crate::solver::{ClothReport, Drive, Quality, TouchCounts};
 
@@ -167,7 +167,7 @@ impl<'m> ClothStep<'m> {
         let h = drive.frame_seconds / f64::from(drive.substeps);
         self.air_interval = (AIR_SECONDS / h).floor().clamp(1.0, f64::from(drive.substeps)) as u32;
         // The longest interval that divides the frame and is no longer than a beat.
-        let longest = ((1.0 + 1e-9) * BEAT_SECONDS / h).floor().clamp(1.0, f64::from(drive.substeps)) as u32;
+        let longest = ((1.0 + 1e-9) * beat_seconds(cloth) / h).floor().clamp(1.0, f64::from(drive.substeps)) as u32;
         self.beat_interval = (1..=longest).rev().find(|&n| drive.substeps.is_multiple_of(n)).unwrap_or(1);
         self.bending.begin_frame(cloth, h, self.beat_interval);
         let was_torn = !self.torn.is_empty();
