@@ -48,8 +48,17 @@ fn a_large_and_a_small_tolerance_hold_too() {
     assert!(broken.is_empty(), "longer than allowed:\n{}", broken.join("\n"));
 }
 
-/// What the steps may leave behind at a large tolerance must not be taken for damage and mended: that tore the sheet.
+/// What the steps may leave behind at a large tolerance must not be taken for damage and mended: that tore the sheet. Soft, so that few steps
+/// do, and constraints are longer than the tenth at which damage began once.
 #[test]
 fn a_large_sheet_at_a_large_tolerance_is_not_taken_for_torn() {
-    assert_eq!(broken_promise(41, 45, "midpoint", "iterative", 0.1), None);
+    let world = hanging_sheet(41, 45, "midpoint", "iterative", "max_stretch = 0.1\nbend = 1e-6");
+    let (mut edges, mut constraints) = (0.0_f64, 0.0_f64);
+    world.simulate(|frame| {
+        edges = edges.max(world.edge_stretch(&frame.vertices[0]).max);
+        constraints = constraints.max(frame.quality[0].max_stretch);
+    });
+    println!("edges {edges:.4}, constraints {constraints:.4}");
+    assert!(constraints > 0.1, "only {constraints:.4}: nothing is tested");
+    assert!(edges <= 0.1 && constraints < 0.3, "edges {edges:.4}, constraints {constraints:.4}");
 }
