@@ -20,6 +20,7 @@
 //! | - | distance to colliders | `contact/signed_distance` | `tests/algorithms/signed_distance` |
 //! | - | distance between parts of cloth | `contact/proximity` | `tests/algorithms/proximity` |
 //! | - | when moving parts of cloth meet | `contact/continuous` | `tests/algorithms/continuous` |
+//! | - | the way out of a tangle | `contact/untangle` | `tests/algorithms/untangle` |
 //! | 4.4.2.4 | render mesh along the normal field | `render_mesh` | `tests/algorithms/render_mesh` |
 //! | 5.2 | independent groups | `parallel/independent_groups` | `tests/algorithms/independent_groups` |
 

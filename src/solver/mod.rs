@@ -5,7 +5,7 @@ pub mod substeps;
 pub mod wind;
 
 use crate::math::Vec3;
-use crate::model::{Broken, Model, Moment, State};
+use crate::model::{Broken, Model, Moment, Promise, State};
 use crate::scene::{Scene, Substeps};
 pub use cpu::linear::LinearCounts;
 
@@ -72,7 +72,13 @@ impl ClothReport {
             return 1e6 * f64::from(self.touched.left);
         }
         let over = |value: f64, limit: f64| if value > limit { value / limit } else { 0.0 };
-        over(self.used, 1.0).max(over(self.load, substeps::DANGEROUS_LOAD))
+        let long = over(self.used, 1.0).max(over(self.load, substeps::DANGEROUS_LOAD));
+        let yielded = |promise: Promise| {
+            let vertices = self.broken.iter().filter(|broken| broken.promise == promise);
+            vertices.map(|broken| broken.vertices.len()).sum::<usize>() as f64
+        };
+        // Less than any stretch.
+        long + 1e-6 * yielded(Promise::Thickness) + 1e-9 * yielded(Promise::Friction)
     }
 }
 

@@ -39,6 +39,7 @@ mod sums;
 mod threads;
 mod topology;
 mod triangulate;
+mod untangle;
 
 use kiln::math::motion::{Pose, rotation_from_degrees};
 use kiln::math::{Vec2, Vec3};

@@ -166,8 +166,18 @@ fn the_demo_needs_no_scene_and_goes_to_output() {
 #[test]
 fn a_cloth_that_stretches_too_far_is_named_without_a_gate() {
     let place = Place::new(TINY);
-    let hung = ["--set", "cloth.sheet.pins=[{ vertices = [0, 4] }]", "--set", "scene.frames=1-24"];
-    let strict = [&hung[..], &["--set", "cloth.sheet.max_stretch=1e-5"]].concat();
-    place.bake(&strict).ends_with(0, &["warning: \"sheet\" stretched by", "max_stretch of 0.001 %"]);
-    place.bake(&[&hung[..], &["--set", "scene.substeps=auto", "--restart"]].concat()).succeeds();
+    let apart = "{ translate = { keys = [[1, [0, 0, 0]], [24, [0.5, 0, 0.5]]] } }";
+    let pins = format!("cloth.sheet.pins=[{{ vertices = [0] }}, {{ vertices = [24], follow = {apart} }}]");
+    let torn = ["--set", &pins, "--set", "scene.frames=1-24"];
+    place.bake(&torn).ends_with(0, &["warning: \"sheet\" stretched by", "max_stretch of 1.000 %"]);
+    let lines = std::fs::read_to_string(place.path("job/frames.jsonl")).unwrap();
+    assert!(lines.contains(r#""degraded":[{"promise":"stretch","count":"#), "{lines}");
+    // Strictly it ends with the frame that is the first to be too long, and keeps those before it.
+    let strict = [&torn[..], &["--strict", "--restart"]].concat();
+    place
+        .bake(&strict)
+        .ends_with(4, &["breaks its promise of stretch at", "bake without --strict", "simulation failed"]);
+    let kept = StoreReader::open(&place.path("job/bake.kc.partial")).unwrap().frames().len();
+    assert!((1..24).contains(&kept), "{kept}");
+    place.bake(&["--strict", "--restart", "--set", "scene.frames=1-8"]).succeeds();
 }
