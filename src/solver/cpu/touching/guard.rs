@@ -1,11 +1,11 @@
 //! What makes sure that nothing crosses: a step in which two features would meet is cut short for their vertices.
 //!
 //! Idea: features that are farther apart than they move together are safe. So are those that a plane separates at both ends of the step:
-//! half spaces are convex and the motion is straight. For the others additive continuous detection finds a part of the step that is
-//! safe; their vertices take that part of their way against each other and all of what they have in common, or what the surface that
-//! carries them moves. So momentum is kept. Cutting one way may open another meeting, so all is looked at again; what still
-//! meets after some rounds is joined into zones that move as a whole (Provot 1997, Bridson et al. 2002), which ends
-//! because zones only grow.
+//! half spaces are convex and the motion is straight. The others are first shifted apart across that plane, so that they still slide along
+//! it. Where that is not enough, additive continuous detection finds a part of the step that is safe; their vertices take that part of their way
+//! against each other and all of what they have in common, or what the surface that carries them moves. So momentum is kept. Moving one
+//! pair may open another meeting, so all is looked at again; what still meets after some rounds is joined into zones that move as a
+//! whole (Provot 1997, Bridson et al. 2002), which ends because zones only grow.
 //! Raced before (impact zones from the start, balls around vertices, planes alone): this cuts the fewest ways and stretches least.
 
 use std::collections::BTreeMap;
@@ -25,8 +25,10 @@ const LAST_GAP: f64 = 0.01;
 const ROUNDING: f64 = 1e-6;
 /// Part of the safe way that is taken.
 const CAREFUL: f64 = 0.8;
-/// Rounds in which ways are cut short, and all rounds.
-const CUTTING_ROUNDS: usize = 4;
+/// Rounds until which features are shifted apart, until which ways are cut short, and all rounds. Without the first, cloth that is crumpled
+/// by something very fast sticks to itself and does not open again.
+const SHIFTING_ROUNDS: usize = 4;
+const CUTTING_ROUNDS: usize = 8;
 const ROUNDS: usize = 32;
 /// Pairs of clusters from which on looking at them is shared out to threads.
 const PARALLEL_PAIRS: usize = 64;
@@ -34,6 +36,11 @@ const PARALLEL_PAIRS: usize = 64;
 /// Two features that would meet.
 struct Meeting {
     vertices: [u32; 4],
+    pairing: Pairing,
+    /// Across the plane between them, towards the first side.
+    normal: Vec3,
+    /// How far apart they shall stay across it [m].
+    least: f64,
     /// Part of the step that is safe.
     safe: f64,
     /// How what is led among them moves, if anything is [m].
@@ -73,7 +80,9 @@ pub fn guard(
         }
         for meeting in &meetings {
             let free: Vec<u32> = meeting.vertices.iter().copied().filter(|&v| surfaces.k[v as usize] > 0.0).collect();
-            if round < CUTTING_ROUNDS {
+            if round < SHIFTING_ROUNDS {
+                meeting.shift_apart(surfaces, to);
+            } else if round < CUTTING_ROUNDS {
                 let way = meeting.carried.unwrap_or_else(|| common_way(&free, surfaces, from, to));
                 cut(&free, way, CAREFUL * meeting.safe, from, to);
             } else {
@@ -90,6 +99,45 @@ pub fn guard(
     guarded.cut.sort_unstable();
     guarded.cut.dedup();
     guarded
+}
+
+/// How many of four vertices are on the first side.
+fn split(pairing: Pairing) -> usize {
+    if pairing == Pairing::VertexTriangle { 1 } else { 2 }
+}
+
+/// How far two sides are apart across a plane; negative where they overlap [m].
+fn apart(pairing: Pairing, normal: Vec3, ends: &[Vec3; 4]) -> f64 {
+    let heights = ends.map(|end| end.dot(&normal));
+    let (first, second) = heights.split_at(split(pairing));
+    first.iter().copied().fold(f64::INFINITY, f64::min) - second.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+impl Meeting {
+    /// Shift both sides so far that the plane separates them, each by what the other weighs.
+    fn shift_apart(&self, surfaces: &Surfaces, to: &mut [Vec3]) {
+        let missing = self.least - apart(self.pairing, self.normal, &self.vertices.map(|v| to[v as usize]));
+        if missing <= 0.0 {
+            return; // others have moved them
+        }
+        let (first, second) = self.vertices.split_at(split(self.pairing));
+        let mass = |side: &[u32]| -> f64 {
+            side.iter().map(|&v| surfaces.k[v as usize]).filter(|k| *k > 0.0).map(|k| 1.0 / k).sum()
+        };
+        // What is led has no mass here and does not move, so the other side takes all of it.
+        let [of_first, of_second] = [mass(first), mass(second)];
+        let share = |own: f64, other: f64| match (own > 0.0, other > 0.0) {
+            (true, true) => other / (own + other),
+            (true, false) => 1.0,
+            _ => 0.0,
+        };
+        let by = self.normal * (missing * (1.0 + ROUNDING));
+        for (side, by) in [(first, by * share(of_first, of_second)), (second, -by * share(of_second, of_first))] {
+            for v in side.iter().map(|&v| v as usize).filter(|&v| surfaces.k[v] > 0.0) {
+                to[v] += by;
+            }
+        }
+    }
 }
 
 /// The displacement of the centre of mass of some vertices.
@@ -195,7 +243,7 @@ fn own_approach(pairing: Pairing, start: &[Vec3; 4], end: &[Vec3; 4]) -> f64 {
     let ways: [Vec3; 4] = std::array::from_fn(|i| end[i] - start[i]);
     let mean = (ways[0] + ways[1] + ways[2] + ways[3]) * 0.25;
     let ways = ways.map(|way| (way - mean).norm_squared());
-    let split = if pairing == Pairing::VertexTriangle { 1 } else { 2 };
+    let split = split(pairing);
     let [first, second] = [&ways[..split], &ways[split..]].map(|side| side.iter().copied().fold(0.0, f64::max).sqrt());
     first + second
 }
@@ -210,12 +258,10 @@ fn meeting(
     surfaces: &Surfaces,
 ) -> Option<Meeting> {
     let near = proximity(pairing, start);
-    let split = if pairing == Pairing::VertexTriangle { 1 } else { 2 };
-    let lowest = end[..split].iter().map(|x| x.dot(&near.normal)).fold(f64::INFINITY, f64::min);
-    let highest = end[split..].iter().map(|x| x.dot(&near.normal)).fold(f64::NEG_INFINITY, f64::max);
+    let split = split(pairing);
     let least = least.min(near.distance) * (1.0 - ROUNDING);
     // The nearest points are supported by the plane across their difference, so each side starts beyond its own.
-    if lowest - highest >= least {
+    if apart(pairing, near.normal, end) >= least {
         return None;
     }
     let safe = if near.distance > last { first_contact(pairing, start, end, least)? } else { 0.0 };
@@ -228,5 +274,5 @@ fn meeting(
             carried = Some(way / weight);
         }
     }
-    Some(Meeting { vertices, safe, carried })
+    Some(Meeting { vertices, pairing, normal: near.normal, least, safe, carried })
 }
