@@ -12,7 +12,7 @@ use crate::crossings::{self, Crossings, Mesh};
 use crate::meshes;
 use crate::scenes::{Scene, hanging};
 use crate::shapes::{self, Shape};
-use crate::support::{Frame, World, full};
+use crate::support::{Frame, World};
 
 /// Frames after which a cloth that has room again is well.
 const RECOVERY: i64 = 24;
@@ -112,9 +112,6 @@ fn a_ball_that_teleports_into_the_cloth_and_out_again() {
 /// It comes along the sheet, so that it folds it up before it.
 #[test]
 fn a_ball_that_appears_around_the_cloth_and_vanishes() {
-    if !full() {
-        return;
-    }
     let place = |x: f64| [x, -0.4, 0.0];
     let path = vec![(3.0, place(5.0)), (4.0, place(0.0)), (6.0, place(0.0)), (7.0, place(5.0))];
     let scene = hanging("appear", 15, 0.4, 7 + RECOVERY + 4).collider("ball", shapes::ball(0.35, 16), path);
@@ -273,8 +270,5 @@ fn a_ball_that_turns_inside_out() {
 
 #[test]
 fn a_ball_that_is_mirrored_through_a_point() {
-    if !full() {
-        return;
-    }
     survive_turning(By::Node).is_free_from(RIGHT_AGAIN + RECOVERY);
 }

@@ -78,11 +78,13 @@ fn pairs_that_do_not_collide_pass_through_each_other() {
     let shelf = MESH.replace("floor", "shelf") + "\ntransform.translate = [0, 0.1, 0]";
     let net = CLOTH.replace("floor", "net").replace("0.01, 1]", "1, 1]") + "\ntransform.translate = [0, 0.15, 0]";
     let objects = format!("{net}\n{ball}\n{shelf}\n{}", PLANE.replace("restitution = 1", ""));
-    let lands_at = |rules: String| heights(&fall(0.2, 0.45, "", &format!("{objects}\n{rules}"))).last().unwrap()[0];
+    let ends = |rules: String| *heights(&fall(0.2, 0.45, "", &format!("{objects}\n{rules}"))).last().unwrap();
+    let lands_at = |rules: String| ends(rules)[0];
     let onto_floor = lands_at(between("net") + &between("ball") + &between("shelf"));
     assert!((onto_floor - 0.001).abs() < 2e-4, "{onto_floor}");
-    let onto_ball = lands_at(between("net") + &between("shelf"));
-    assert!(onto_ball > 0.01, "{onto_ball}");
+    // It tilts, but some of it is above the ball.
+    let [_, onto_ball] = ends(between("net") + &between("shelf"));
+    assert!(onto_ball > 0.07, "{onto_ball}");
     let onto_shelf = lands_at(between("net") + &between("ball"));
     assert!((onto_shelf - 0.101).abs() < 2e-4, "{onto_shelf}");
     let onto_net = lands_at(String::new());
