@@ -240,7 +240,7 @@ fn survive_turning(by: By) -> Survived {
     let folder = tempfile::tempdir().unwrap();
     write_scaled_ball(folder.path(), 0.2, &[(0, 1.0), (1, 1.0), (6, -1.0), (8, -1.0), (RIGHT_AGAIN, 1.0)], by);
     let text = format!(
-        "[scene]\nname = \"inside_out\"\nfps = 24\nframes = \"0-{}\"\n\
+        "[scene]\nname = \"inside_out\"\nfps = 24\nframes = \"0-{}\"\nsubsteps = {{ max = 40 }}\n\
          [[cloth]]\nname = \"sheet\"\nmesh = {{ sheet = {{ vertices = [7, 7], size = [0.6, 0.6] }} }}\n\
          transform = {{ translate = [0, 0.21, 0] }}\npins = [{{ vertices = [0, 6, 42, 48] }}]\n\
          [[collider]]\nname = \"ball\"\nshape = \"mesh\"\nmesh = \"ball.gltf\"\nanimation = \"Turn\"\n",

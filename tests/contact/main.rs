@@ -14,6 +14,7 @@ mod momentum;
 mod scenes;
 mod shapes;
 mod start;
+mod tangled;
 
 use crossings::{Crossings, Mesh};
 use kiln::math::Vec3;

@@ -86,7 +86,7 @@ impl Scene {
         Scene { name, text, files: Vec::new(), colliders: Vec::new(), velocities: Vec::new(), no_room: None }
     }
 
-    fn line(mut self, line: &str) -> Scene {
+    pub fn line(mut self, line: &str) -> Scene {
         writeln!(self.text, "{line}").unwrap();
         self
     }

@@ -451,8 +451,12 @@ impl<'m> ClothStep<'m> {
         let cloth = self.cloth;
         let ClothState { x, written, .. } = moving;
         self.vertices_of(x, written);
-        self.report.strain = used_stretch(cloth, written);
-        let mut used = self.report.strain;
+        let mut used = used_stretch(cloth, written);
+        // What vertices between folded midpoints are apart is not for steps to mend where a solver holds all that it works on.
+        self.report.strain = match self.solver {
+            Solver::Iterative => used,
+            Solver::Strips(_) | Solver::Linear(_) => max_stretch(cloth, x) / cloth.fabric.max_stretch,
+        };
         if used > POLISHED && used.is_finite() {
             used = self.shorten(written, false);
         }
