@@ -8,7 +8,7 @@ use crate::cache::manifest::TangledStart;
 use crate::cache::store::{ObjectFrame, StoreHeader, StoreObject, StoredObject};
 use crate::math::Vec3;
 use crate::mesh::measures::edge_stretch;
-use crate::model::{Broken, ClothModel, Model, Moment, Promise, State};
+use crate::model::{Broken, ClothModel, ClothState, Model, Moment, Promise, State};
 use crate::scene::Scene;
 use crate::solver::cpu::CpuBackend;
 use crate::solver::{Backend, ClothReport, Drive, PhaseSeconds, Quality, Vertices, advance_frame};
@@ -183,13 +183,13 @@ impl<'m> FrameLoop<'m> {
 
     /// What had become at the last frame of the cloths that started tangled.
     pub fn tangled_starts(&self) -> Vec<TangledStart> {
-        let parts = self.model.cloths.iter().zip(&self.at_start).zip(&self.reports).zip(&self.vertices);
-        let tangled = |(((cloth, start), now), vertices): (((&ClothModel, &ClothReport), &ClothReport), &Vertices)| {
+        let parts = self.model.cloths.iter().zip(&self.at_start).zip(&self.reports).zip(&self.state.cloths);
+        let tangled = |(((cloth, start), now), state): (((&ClothModel, &ClothReport), &ClothReport), &ClothState)| {
             let crossing = start.broken.iter().filter(|broken| broken.promise == Promise::Crossing);
             let mut concerned: Vec<u32> = crossing.flat_map(|broken| broken.vertices.iter().copied()).collect();
             concerned.sort_unstable();
             concerned.dedup();
-            let way = |&v: &u32| (vertices.positions[v as usize] - cloth.mesh.positions[v as usize]).norm();
+            let way = |&v: &u32| (state.written[v as usize] - cloth.mesh.positions[v as usize]).norm();
             (!concerned.is_empty()).then(|| TangledStart {
                 object: cloth.name.clone(),
                 crossings: u64::from(start.touched.crossings),

@@ -1,7 +1,8 @@
 //! The worst figures of a bake, and whether they keep the limits of `[gates]`.
 
 use super::exit::{Exit, Failure};
-use crate::cache::frames_log::{FrameRecord, ObjectRecord};
+use crate::cache::frames_log::{Degraded, FrameRecord, ObjectRecord};
+use crate::model::Promise;
 use crate::scene::{Cloth, Gates};
 
 /// A figure of a frame that can have a limit.
@@ -58,22 +59,67 @@ impl Worst {
     }
 }
 
+/// Frames in which a promise of an object had to yield.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Yielded {
+    /// Whose.
+    pub object: String,
+    /// Which.
+    pub promise: Promise,
+    /// The other object, if there is one.
+    pub with: Option<String>,
+    /// How many frames.
+    pub frames: u64,
+    /// The first one.
+    pub first: i64,
+    /// Most vertices in a frame.
+    pub most: u64,
+}
+
+impl Yielded {
+    /// For people.
+    pub fn describe(&self) -> String {
+        let Yielded { object, promise, with, frames, first, most } = self;
+        let with =
+            with.as_ref().filter(|with| *with != object).map_or(String::new(), |with| format!(" with \"{with}\""));
+        let plural = |count: u64, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+        format!(
+            "\"{object}\" broke its promise of {}{with} in {} (first in {first}, at most {}); frames.jsonl lists where",
+            promise.name(),
+            plural(*frames, "frame", "frames"),
+            plural(*most, "vertex", "vertices"),
+        )
+    }
+}
+
 /// Collects the worst figures, frame by frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Watch {
     limits: Gates,
     worst: Vec<Worst>,
+    yielded: Vec<Yielded>,
 }
 
 impl Watch {
     /// Watches with these limits.
     pub fn new(limits: &Gates) -> Self {
-        Watch { limits: limits.clone(), worst: Vec::new() }
+        Watch { limits: limits.clone(), worst: Vec::new(), yielded: Vec::new() }
     }
 
     /// Takes in a frame.
     pub fn observe(&mut self, record: &FrameRecord) {
         for object in &record.objects {
+            for degraded in &object.degraded {
+                let Degraded { promise, with, count, .. } = degraded.clone();
+                let is_same = |y: &&mut Yielded| y.object == object.name && y.promise == promise && y.with == with;
+                match self.yielded.iter_mut().find(is_same) {
+                    Some(known) => (known.frames, known.most) = (known.frames + 1, known.most.max(count)),
+                    None => {
+                        let (object, first) = (object.name.clone(), record.frame);
+                        self.yielded.push(Yielded { object, promise, with, frames: 1, first, most: count });
+                    }
+                }
+            }
             for metric in &METRICS {
                 let (value, frame) = ((metric.of)(object), record.frame);
                 match self.worst.iter_mut().find(|w| w.metric == metric.name && w.object == object.name) {
@@ -99,6 +145,11 @@ impl Watch {
             })
         };
         cloths.iter().filter_map(line).collect()
+    }
+
+    /// Promises that had to yield so far, in the order in which they first did.
+    pub fn yielded(&self) -> &[Yielded] {
+        &self.yielded
     }
 
     /// The worst figures so far, by object, then by figure.

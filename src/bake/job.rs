@@ -9,7 +9,7 @@ use super::frame_loop::FrameLoop;
 use super::gates::Watch;
 use super::outputs::{Plan, make_caches, write_rest_meshes};
 use super::progress::{Position, Progress};
-use crate::cache::frames_log::{FrameRecord, FramesLog};
+use crate::cache::frames_log::{self, FrameRecord, FramesLog};
 use crate::cache::lock::JobLock;
 use crate::cache::manifest::{FileRecord, FrameSummary, Manifest, Status, TangledStart};
 use crate::cache::names;
@@ -104,7 +104,12 @@ impl Job<'_> {
         let mut manifest = self.manifest()?;
         let plan = Plan::from_json(&manifest.scene)?;
         if let Some(same) = folder::prepare(&self.folder, &manifest, &plan, self.restart)? {
-            return Ok(Outcome::AlreadyThere(Box::new(same)));
+            let records =
+                if self.strict { frames_log::read(&self.folder.join(names::FRAMES_LOG_FILE))? } else { Vec::new() };
+            return match records.iter().find_map(yielded) {
+                Some(failure) => Err(failure),
+                None => Ok(Outcome::AlreadyThere(Box::new(same))),
+            };
         }
         let path = self.folder.join(names::MANIFEST_FILE);
         manifest.write(&path)?;

@@ -10,6 +10,7 @@ use super::terminal::{counted, log, show_bytes};
 use super::{SceneArgs, guarded, switch};
 use crate::bake::{Exit, Failure, Job, Outcome, Progress, Summary};
 use crate::cache::manifest::{CacheFile, cpu_features};
+use crate::model::Promise;
 use crate::scene::{Scene, Substeps};
 use crate::solver::substeps;
 
@@ -126,6 +127,10 @@ fn log_summary(summary: &Summary, folder: &Path) {
     }
     for line in &summary.overstretched {
         log(&format!("warning: {line}"));
+    }
+    // Stretch has been told.
+    for yielded in summary.watch.yielded().iter().filter(|yielded| yielded.promise != Promise::Stretch) {
+        log(&format!("warning: {}", yielded.describe()));
     }
     for line in describe_caches(&summary.manifest.caches) {
         log(&line);

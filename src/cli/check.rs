@@ -8,6 +8,7 @@ use super::SceneArgs;
 use super::load::{Loaded, load, plan};
 use super::terminal::{counted, print, show_bytes};
 use crate::bake::Failure;
+use crate::bake::frame_loop::FrameLoop;
 use crate::bake::outputs::{Plan, cached_polygons, glb_jobs};
 use crate::model::Model;
 use crate::scene::{Format, Scene, Substeps};
@@ -56,6 +57,13 @@ pub fn run(arguments: &CheckArgs) -> Result<(), Failure> {
             )
         });
         text += &format!("collider \"{}\"{}\n", collider.name, animated.unwrap_or_default());
+    }
+    for tangled in FrameLoop::new(&scene, &model, state.clone()).tangled_starts() {
+        let (object, crossings, count) = (tangled.object, tangled.crossings, tangled.count);
+        text += &format!(
+            "cloth \"{object}\" starts with {count} vertices inside of something or tangled ({crossings} crossings): it is led out, \
+             which `settle` can hide; `layer` tells which of two cloths is outside\n"
+        );
     }
     let count = substeps::choose(&scene, &model, &state, scene.first_frame as f64);
     text += &match scene.substeps {

@@ -1,6 +1,7 @@
 //! What a bake writes, and how it ends.
 
 use kiln::cache::frames_log;
+use kiln::cache::manifest::Manifest;
 use kiln::cache::store::{StoreReader, StoredFrame};
 
 use crate::{Place, TINY};
@@ -180,4 +181,24 @@ fn a_cloth_that_stretches_too_far_is_named_without_a_gate() {
     let kept = StoreReader::open(&place.path("job/bake.kc.partial")).unwrap().frames().len();
     assert!((1..24).contains(&kept), "{kept}");
     place.bake(&["--strict", "--restart", "--set", "scene.frames=1-8"]).succeeds();
+}
+
+#[test]
+fn a_tangled_start_is_told_and_recorded() {
+    let second = "[[cloth]]\nname = \"other\"\nmesh = { sheet = { vertices = [5, 5], size = [1.0, 1.0] } }\n\
+                  transform = { rotate = [90, 0, 0], translate = [0.1, 0.05, 0.03] }\n";
+    let place = Place::new(&format!("{TINY}{second}"));
+    let checked = place.run(&["check", "scene.toml"]).succeeds();
+    assert!(
+        checked.out.contains("cloth \"other\" starts with") && checked.out.contains("`layer` tells"),
+        "{}",
+        checked.out
+    );
+    let told = ["\"sheet\" started with", "crossings); at the first frame they have moved by up to 0.0 mm"];
+    place.bake(&[]).ends_with(0, &told);
+    let manifest = Manifest::read(&place.path("job/manifest.json")).unwrap();
+    assert_eq!(manifest.tangled.iter().map(|start| start.object.as_str()).collect::<Vec<_>>(), ["sheet", "other"]);
+    assert!(manifest.tangled.iter().all(|start| start.crossings > 0 && !start.vertices.is_empty()), "{manifest:?}");
+    // The finished bake is not strict either.
+    place.bake(&["--strict"]).ends_with(4, &["frame 1 of \"sheet\" breaks its promise of crossing with \"other\""]);
 }

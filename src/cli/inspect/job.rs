@@ -61,6 +61,8 @@ pub fn inspect(folder: &Path) -> Result<Json, Failure> {
         "inputs": manifest.inputs,
         "coordinates": { "unit": plan.output.unit, "up": plan.output.up, "space": plan.output.space },
         "caches": manifest.caches,
+        "tangled": manifest.tangled,
         "worst": worst,
+        "degraded": watch.yielded().iter().map(|yielded| yielded.describe()).collect::<Vec<_>>(),
     }))
 }
