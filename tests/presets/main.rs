@@ -109,7 +109,7 @@ fn stores_are_byte_equal_for_1_2_3_8_threads() {
     // It lies on the ball from the first frame on.
     let on_the_ball = ["cloth.sheet.transform.translate=[0, 1.001, 0]", "scene.frames=1-4", "scene.substeps=30"];
     let walking = ["scene.dress_blend=2", "scene.settle=1", "scene.frames=1-3", "scene.substeps=40"];
-    for (preset, changes) in [("ball_sheet", on_the_ball.as_slice()), ("skirt_walk", walking.as_slice())] {
+    for (preset, changes) in [("ball_sheet", on_the_ball.as_slice()), ("two_layers", walking.as_slice())] {
         let folder = tempfile::tempdir().unwrap();
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("presets/{preset}.toml"));
         let bake = |threads: &str| {
