@@ -228,8 +228,12 @@ impl<'m> FrameLoop<'m> {
 
 /// Some simulation vertices, ascending, as numbers of the mesh file.
 fn listed(cloth: &ClothModel, vertices: &[u32]) -> Vec<u32> {
-    let is_one = |v: &Option<u32>| v.is_some_and(|v| vertices.binary_search(&v).is_ok());
-    let in_file = cloth.mesh.from_file_vertex.iter().enumerate().filter(|(_, v)| is_one(v));
+    let mut is_left = vec![true; vertices.len()]; // one of those that the mesh has at the same place
+    let mut is_one = |v: Option<u32>| {
+        let place = v.and_then(|v| vertices.binary_search(&v).ok());
+        place.is_some_and(|place| std::mem::replace(&mut is_left[place], false))
+    };
+    let in_file = cloth.mesh.from_file_vertex.iter().enumerate().filter(|(_, v)| is_one(**v));
     in_file.take(Degraded::LISTED).map(|(v, _)| v as u32).collect()
 }
 

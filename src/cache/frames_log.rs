@@ -30,9 +30,8 @@ impl Degraded {
     pub const LISTED: usize = 256;
 }
 
-/// Metrics of an object in a frame.
+/// Metrics of an object in a frame. What other versions have measured besides is passed over.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ObjectRecord {
     /// The object's name.
     pub name: String,
@@ -56,7 +55,7 @@ pub struct ObjectRecord {
     /// Vertices that were let pass something in this frame, because they were inside of it or tangled with it.
     #[serde(default)]
     pub released: u64,
-    /// Ways of vertices that were cut short so that nothing crosses.
+    /// Ways of vertices that were changed so that nothing crosses.
     #[serde(default)]
     pub cut: u64,
     /// Promises that had to yield in this frame, the weightiest first; empty if all were kept.

@@ -125,7 +125,7 @@ pub fn build(scene: &Scene) -> Result<(Model, State, Vec<Problem>), Vec<Problem>
                     problems.push(Problem::warning(Place::Scene(place.key("mesh")), message).help(help));
                 }
                 let rules = model.contact.with_colliders(number).iter().flatten();
-                let thinnest = rules.map(|rule| rule.thickness).reduce(f64::min);
+                let thinnest = rules.map(|rule| rule.thickness).filter(|thickness| *thickness > 0.0).reduce(f64::min);
                 let built = ClothModel::build(cloth, asset.mesh, scene, &placed, thinnest, &place, &mut problems);
                 remember(&mut model.inputs, built.iter().flat_map(|cloth| cloth.inputs.clone()).collect());
                 model.cloths.extend(built);

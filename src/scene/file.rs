@@ -292,7 +292,7 @@ pub struct ClothEntry {
     /// Friction coefficient, to which the other object's adds by the geometric mean; without it, the fabric's.
     #[schemars(range(min = 0))]
     pub friction: Option<f64>,
-    /// Friction coefficient while the cloth sticks, not less than friction; without it, the same.
+    /// Friction coefficient while the cloth sticks, not less than friction; without it, friction.
     #[schemars(range(min = 0))]
     pub static_friction: Option<f64>,
     /// How much of its speed is left when it bounces, from 0 to 1, times that of the other object; default 0: cloth does not

@@ -27,7 +27,7 @@ pub struct Drive {
 pub struct TouchCounts {
     /// Contacts between features that pressed in the last step.
     pub contacts: u32,
-    /// Ways of vertices that the guard has cut short.
+    /// Ways of vertices that the guard has changed so that nothing crosses.
     pub cut: u32,
     /// Features that it could not keep apart.
     pub left: u32,
@@ -50,7 +50,8 @@ pub struct ClothReport {
     pub touched: TouchCounts,
     /// Largest part of its allowed stretch that a visible edge has at the end: above 1 the promise is broken.
     pub used: f64,
-    /// The same before the sweeps at the frame's end: what the steps alone have left.
+    /// The same before the sweeps at the frame's end: what the steps alone have left. Of constraints, where vertices between midpoints say
+    /// nothing about the steps.
     pub strain: f64,
     /// Largest load number of the linear solvers: see `cpu::linear`.
     pub load: f64,
@@ -79,6 +80,13 @@ impl ClothReport {
         };
         // Less than any stretch.
         long + 1e-6 * yielded(Promise::Thickness) + 1e-9 * yielded(Promise::Friction)
+    }
+
+    /// The same to compare attempts by: no promise is kept at the price of a weightier one, so what crosses or was let pass counts more than
+    /// any stretch.
+    fn badness(&self) -> f64 {
+        let crossing = self.broken.iter().filter(|broken| broken.promise == Promise::Crossing);
+        self.missed_by() + 1e3 * crossing.map(|broken| broken.vertices.len()).sum::<usize>() as f64
     }
 }
 
@@ -118,7 +126,7 @@ impl std::ops::AddAssign for PhaseSeconds {
     }
 }
 
-/// Something that can simulate: four verbs, the first of which is making it from a model.
+/// Something that can simulate, once it was made from a model.
 pub trait Backend {
     /// Take in what acts during the next frame.
     fn drive(&mut self, drive: Drive);
@@ -136,6 +144,9 @@ pub trait Backend {
 const FRAME_RETRIES: u32 = 3;
 /// What of a miss may be left after twice the steps, for another try to be worth its time.
 const WORTH_REPEATING: f64 = 0.8;
+
+/// Below any miss of stretch: what is left is thickness and friction.
+const LENGTHS_KEPT: f64 = 0.5;
 
 /// What one frame took.
 #[derive(Clone, Debug, Default)]
@@ -164,29 +175,35 @@ pub fn advance_frame(
         Substeps::Fixed(count) => count,
     };
     let start = state.clone();
-    let mut before: Option<(f64, State, FrameReport)> = None;
+    let mut before: Option<(f64, f64, State, FrameReport)> = None;
+    // The first attempt that kept the lengths, which is what the number of steps is learnt from.
+    let mut enough: Option<(u32, Vec<ClothReport>)> = None;
     let mut seconds = PhaseSeconds::default();
     for attempt in 0.. {
         backend.drive(Drive { substeps, ..drive });
         let cloths = backend.advance(state);
         seconds += backend.take_seconds();
-        let missed = cloths.iter().map(ClothReport::missed_by).fold(0.0, cpu::independent::larger);
-        let report = FrameReport { substeps, cloths, seconds };
+        let worst = |of: fn(&ClothReport) -> f64| cloths.iter().map(of).fold(0.0, cpu::independent::larger);
+        let (missed, badness) = (worst(ClothReport::missed_by), worst(ClothReport::badness));
+        if enough.is_none() && missed < LENGTHS_KEPT {
+            enough = Some((attempt, cloths.clone()));
+        }
+        let mut report = FrameReport { substeps, cloths, seconds };
         let hardly_helps = before.as_ref().is_some_and(|(last, ..)| missed > WORTH_REPEATING * last);
         if missed <= 0.0 || attempt == FRAME_RETRIES || 2 * substeps > most || hardly_helps {
-            if let Some((_, better, report)) = before.filter(|(last, ..)| missed > *last) {
+            if let Some((.., better, of_better)) = before.filter(|(_, last, ..)| badness > *last) {
                 *state = better;
-                return FrameReport { seconds, ..report };
+                report = FrameReport { seconds, ..of_better };
             }
             // What more steps did not mend must not make the next frames dear.
-            if missed <= 0.0 {
-                for (moving, report) in state.cloths.iter_mut().zip(&report.cloths) {
+            if let Some((attempt, reports)) = enough {
+                for (moving, report) in state.cloths.iter_mut().zip(&reports) {
                     moving.pace = substeps::learn(moving.pace, 1 << attempt, report);
                 }
             }
             return report;
         }
-        before = Some((missed, std::mem::replace(state, start.clone()), report));
+        before = Some((missed, badness, std::mem::replace(state, start.clone()), report));
         substeps *= 2;
     }
     FrameReport::default()

@@ -21,6 +21,17 @@ pub enum Pairing {
     EdgeEdge,
 }
 
+impl Pairing {
+    /// How many of the four points are on the first side.
+    #[inline]
+    pub fn split(self) -> usize {
+        match self {
+            Pairing::VertexTriangle => 1,
+            Pairing::EdgeEdge => 2,
+        }
+    }
+}
+
 /// The closest points of two parts. Lengths of parts and gaps between 1e-75 and 1e75 m are resolved to rounding; beyond
 /// that the points still lie on their parts and all numbers are finite.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -13,7 +13,7 @@
 //! at a frame's end     what is written: visible edges that are too long are shortened, which the motion does not hear of
 //! ```
 //!
-//! One sweep of each kind a step, never more: what a sweep leaves behind acts like the energy of a stiff spring, and a number of
+//! One sweep of each kind a step, never more (but where linear solvers and contacts take turns): what a sweep leaves behind acts like the energy of a stiff spring, and a number of
 //! sweeps that changes from step to step changes that spring's stiffness, which pumps energy into the cloth (measured: a
 //! hanging sheet of 41 × 41 gained 300 J that way and loses 1 J this way). The tolerance is met by the number of steps.
 
@@ -67,6 +67,8 @@ const POLISHED: f64 = 0.99;
 const POLISH_AIM: f64 = 0.95;
 /// Part of the distance kept that may be missing at a frame's end before that counts as a broken promise.
 pub const THIN: f64 = 0.5;
+/// Least thickness that is judged, in edge lengths.
+const LEAST_JUDGED: f64 = 0.01;
 
 /// How a cloth's distances are solved.
 enum Solver {
@@ -453,10 +455,8 @@ impl<'m> ClothStep<'m> {
         self.vertices_of(x, written);
         let mut used = used_stretch(cloth, written);
         // What vertices between folded midpoints are apart is not for steps to mend where a solver holds all that it works on.
-        self.report.strain = match self.solver {
-            Solver::Iterative => used,
-            Solver::Strips(_) | Solver::Linear(_) => max_stretch(cloth, x) / cloth.fabric.max_stretch,
-        };
+        let is_held = cloth.kind == ClothKind::Midpoint && !matches!(self.solver, Solver::Iterative);
+        self.report.strain = if is_held { max_stretch(cloth, x) / cloth.fabric.max_stretch } else { used };
         if used > POLISHED && used.is_finite() {
             used = self.shorten(written, false);
         }
@@ -575,7 +575,9 @@ impl<'m> ClothStep<'m> {
         }
         for contact in self.contacts.active.iter().filter(|contact| !contact.passes && contact.resting.pressed > 0.0) {
             let Point::Vertex(v) = contact.point else { continue };
-            let (with, thickness) = (Some(self.cloth_count + contact.collider()), contact.thickness);
+            let with = Some(self.cloth_count + contact.collider());
+            // What is to touch without any distance may be off by rounding.
+            let thickness = contact.thickness.max(LEAST_JUDGED * cloth.mean_edge);
             let [sunk, slipped] = contact.given_way(written[v as usize], cloth.map.vertex(v as usize, &moving.x));
             if sunk > thickness + LEAVE_EDGES * cloth.mean_edge {
                 broken.add(Promise::Crossing, with, v);

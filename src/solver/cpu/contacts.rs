@@ -280,7 +280,7 @@ impl Contacts {
 
     /// Whether a vertex is let pass a collider in this step.
     pub fn passes(&self, vertex: u32, collider: usize) -> bool {
-        self.passing.contains(&(vertex, collider as u32))
+        self.passing.binary_search(&(vertex, collider as u32)).is_ok()
     }
 
     /// Whether a pair can go on sleeping because its own point has moved less than the fastest one.

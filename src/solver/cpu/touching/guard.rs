@@ -26,9 +26,9 @@ const ROUNDING: f64 = 1e-6;
 /// Part of the safe way that is taken.
 const CAREFUL: f64 = 0.8;
 /// Rounds until which features are shifted apart, until which ways are cut short, and all rounds. Without the first, cloth that is crumpled
-/// by something very fast sticks to itself and does not open again.
-const SHIFTING_ROUNDS: usize = 4;
-const CUTTING_ROUNDS: usize = 8;
+/// by something very fast sticks to itself and does not open again; with more than one, shifts push others on and a pile's cost explodes.
+const SHIFTING_ROUNDS: usize = 1;
+const CUTTING_ROUNDS: usize = 5;
 const ROUNDS: usize = 32;
 /// Pairs of clusters from which on looking at them is shared out to threads.
 const PARALLEL_PAIRS: usize = 64;
@@ -61,7 +61,7 @@ pub fn guard(
     candidates: &mut Candidates,
     surfaces: &Surfaces,
     gaps: Gaps,
-    is_free: &(dyn Fn(&[u32; 4]) -> bool + Sync),
+    is_free: &(dyn Fn(Pairing, &[u32; 4]) -> bool + Sync),
     from: &[Vec3],
     to: &mut [Vec3],
 ) -> Guarded {
@@ -101,15 +101,10 @@ pub fn guard(
     guarded
 }
 
-/// How many of four vertices are on the first side.
-fn split(pairing: Pairing) -> usize {
-    if pairing == Pairing::VertexTriangle { 1 } else { 2 }
-}
-
 /// How far two sides are apart across a plane; negative where they overlap [m].
 fn apart(pairing: Pairing, normal: Vec3, ends: &[Vec3; 4]) -> f64 {
     let heights = ends.map(|end| end.dot(&normal));
-    let (first, second) = heights.split_at(split(pairing));
+    let (first, second) = heights.split_at(pairing.split());
     first.iter().copied().fold(f64::INFINITY, f64::min) - second.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
@@ -120,7 +115,7 @@ impl Meeting {
         if missing <= 0.0 {
             return; // others have moved them
         }
-        let (first, second) = self.vertices.split_at(split(self.pairing));
+        let (first, second) = self.vertices.split_at(self.pairing.split());
         let mass = |side: &[u32]| -> f64 {
             side.iter().map(|&v| surfaces.k[v as usize]).filter(|k| *k > 0.0).map(|k| 1.0 / k).sum()
         };
@@ -203,7 +198,7 @@ impl Zones {
 fn find(
     candidates: &Candidates,
     surfaces: &Surfaces,
-    is_free: &(dyn Fn(&[u32; 4]) -> bool + Sync),
+    is_free: &(dyn Fn(Pairing, &[u32; 4]) -> bool + Sync),
     from: &[Vec3],
     to: &[Vec3],
 ) -> Vec<Meeting> {
@@ -212,7 +207,7 @@ fn find(
         for candidate in &pair.list {
             let least = LEAST_GAP * candidate.gap;
             let at_least = pair.at_least(candidate) - least;
-            if at_least > pair.approach() || is_free(&candidate.vertices) {
+            if at_least > pair.approach() || is_free(candidate.pairing, &candidate.vertices) {
                 continue;
             }
             let start = candidate.vertices.map(|v| from[v as usize]);
@@ -243,7 +238,7 @@ fn own_approach(pairing: Pairing, start: &[Vec3; 4], end: &[Vec3; 4]) -> f64 {
     let ways: [Vec3; 4] = std::array::from_fn(|i| end[i] - start[i]);
     let mean = (ways[0] + ways[1] + ways[2] + ways[3]) * 0.25;
     let ways = ways.map(|way| (way - mean).norm_squared());
-    let split = split(pairing);
+    let split = pairing.split();
     let [first, second] = [&ways[..split], &ways[split..]].map(|side| side.iter().copied().fold(0.0, f64::max).sqrt());
     first + second
 }
@@ -258,7 +253,7 @@ fn meeting(
     surfaces: &Surfaces,
 ) -> Option<Meeting> {
     let near = proximity(pairing, start);
-    let split = split(pairing);
+    let split = pairing.split();
     let least = least.min(near.distance) * (1.0 - ROUNDING);
     // The nearest points are supported by the plane across their difference, so each side starts beyond its own.
     if apart(pairing, near.normal, end) >= least {

@@ -29,7 +29,7 @@ use super::StepWorld;
 use super::breaks::Breaks;
 use super::cloth_step::{ClothStep, THIN};
 use crate::algorithms::contact::pair::PairContact;
-use crate::algorithms::contact::proximity::proximity;
+use crate::algorithms::contact::proximity::{Pairing, proximity};
 use crate::algorithms::contact::restitution;
 use crate::math::Vec3;
 use crate::mesh::topology::Topology;
@@ -75,28 +75,33 @@ pub struct Touching<'m> {
     pub seconds: f64,
 }
 
+/// More than the rounding errors of a distance [m].
+const ROUNDING: f64 = 1e-9;
+
+/// Whether a point is inside of a collider.
+fn is_inside(collider: &MovingCollider, point: Vec3) -> bool {
+    collider.nearest(point, 0.0).is_some_and(|near| near.distance < -ROUNDING)
+}
+
 /// The bit of a body; from the 64th on they share one.
 fn bit(body: usize) -> u64 {
     1 << body.min(63)
 }
 
-/// Whether two features pass through each other: each side has a vertex that the other's body lets pass.
-fn passes<'a>(surfaces: &'a Surfaces, released: &'a [u64]) -> impl Fn(&[u32; 4]) -> bool + Sync + 'a {
+/// Whether two features pass through each other: each side has a vertex that the other's body lets pass, or is led.
+fn passes<'a>(surfaces: &'a Surfaces, released: &'a [u64]) -> impl Fn(Pairing, &[u32; 4]) -> bool + Sync + 'a {
     let is_any = released.iter().any(|bits| *bits != 0);
-    move |vertices: &[u32; 4]| {
+    move |pairing: Pairing, vertices: &[u32; 4]| {
         if !is_any {
             return false;
         }
-        let lets = |of: u32, v: u32| released[v as usize] & bit(usize::from(surfaces.body_of[of as usize])) != 0;
-        let is_led = |v: u32| surfaces.k[v as usize] <= 0.0;
-        let [first, second] = [vertices[0], vertices[3]];
-        // The second and third vertex are with the first or the last; within one body both sides ask for the same bit.
-        let of_first = vertices[..3]
-            .iter()
-            .any(|&v| lets(second, v) && surfaces.body_of[v as usize] == surfaces.body_of[first as usize]);
-        let of_second = vertices[1..]
-            .iter()
-            .any(|&v| lets(first, v) && surfaces.body_of[v as usize] == surfaces.body_of[second as usize]);
+        let (first, second) = vertices.split_at(pairing.split());
+        let lets = |side: &[u32], other: &[u32]| {
+            let of_other = bit(usize::from(surfaces.body_of[other[0] as usize]));
+            side.iter().any(|&v| released[v as usize] & of_other != 0)
+        };
+        let is_led = |side: &[u32]| surfaces.k[side[0] as usize] <= 0.0;
+        let [of_first, of_second] = [lets(first, second), lets(second, first)];
         of_first && (of_second || is_led(second)) || of_second && is_led(first)
     }
 }
@@ -237,7 +242,9 @@ impl<'m> Touching<'m> {
             let mut found = Vec::new();
             for number in 0..pair.list.len() {
                 let candidate = pair.list[number];
-                if pair.at_least(&candidate) > candidate.gap + pair.approach() || passes(&candidate.vertices) {
+                if pair.at_least(&candidate) > candidate.gap + pair.approach()
+                    || passes(candidate.pairing, &candidate.vertices)
+                {
                     continue;
                 }
                 let near = pair.measure(number, from);
@@ -318,6 +325,21 @@ impl<'m> Touching<'m> {
         self.to.clone_from(&self.from);
         self.start_over(colliders);
         self.judge();
+        // Colliders without triangles.
+        for (number, collider) in colliders.iter().enumerate().filter(|(_, c)| c.near_triangles().is_none()) {
+            for (cloth, state) in states.iter().enumerate() {
+                if self.model.contact.between(Body::Cloth(cloth), Body::Collider(number)).is_none() {
+                    continue;
+                }
+                let written = state.written.iter().enumerate();
+                let inside = written.filter(|(_, y)| is_inside(collider, **y)).map(|(v, _)| v as u32);
+                let vertices: Vec<u32> = inside.collect();
+                if !vertices.is_empty() {
+                    let with = Some(self.model.cloths.len() + number);
+                    self.broken[cloth].insert(0, Broken { promise: Promise::Crossing, with, vertices });
+                }
+            }
+        }
     }
 
     /// Which vertices of cloths are inside of bodies.
@@ -329,7 +351,7 @@ impl<'m> Touching<'m> {
             for v in cloth.first_vertex..cloth.first_vertex + cloth.vertex_count {
                 for (touched, other) in self.colliders.iter().zip(cloths..) {
                     if Self::rule(self.model, &self.colliders, surfaces.body_of[v], other as u16).is_some()
-                        && colliders[touched.number].nearest(self.from[v], 0.0).is_some_and(|near| near.distance < 0.0)
+                        && is_inside(&colliders[touched.number], self.from[v])
                     {
                         self.inside[v] |= bit(other);
                     }
@@ -474,7 +496,8 @@ impl<'m> Touching<'m> {
             if let Some(counts) = self.counts.get_mut(body(v as u32)) {
                 counts.released += 1;
             }
-            for with in (0..surfaces.bodies.len()).filter(|&with| bits & bit(with) != 0) {
+            let meets = |with: &usize| Self::rule(model, touched, surfaces.body_of[v], *with as u16).is_some();
+            for with in (0..surfaces.bodies.len()).filter(|&with| bits & bit(with) != 0).filter(meets) {
                 add(Promise::Crossing, with, v as u32);
             }
         }
@@ -482,7 +505,7 @@ impl<'m> Touching<'m> {
         for pair in &self.candidates.pairs {
             for candidate in &pair.list {
                 let kept = (1.0 - THIN) * candidate.gap;
-                if pair.at_least(candidate) > kept || passes(&candidate.vertices) {
+                if pair.at_least(candidate) > kept || passes(candidate.pairing, &candidate.vertices) {
                     continue;
                 }
                 if proximity(candidate.pairing, &candidate.vertices.map(|v| self.to[v as usize])).distance < kept {
@@ -512,7 +535,10 @@ impl<'m> Touching<'m> {
         for &(v, by) in &self.tangles.shifts {
             let body = usize::from(self.surfaces.body_of[v as usize]);
             let local = v as usize - self.surfaces.bodies[body].first_vertex;
-            cloths[body].push_vertex(local, &mut states[body].v, -by / (self.surfaces.k[v as usize] * h));
+            let Some(direction) = by.try_normalize(0.0) else { continue };
+            // Only what is there: its way may have been cut.
+            let speed = cloths[body].vertex_value(local, &states[body].v).dot(&direction).clamp(0.0, by.norm() / h);
+            cloths[body].push_vertex(local, &mut states[body].v, direction * (-speed / self.surfaces.k[v as usize]));
         }
     }
 

@@ -20,8 +20,8 @@ const LASTING_STEPS: u32 = 4;
 #[derive(Debug, Default)]
 pub struct Tangles {
     crossings: Vec<Crossing>,
-    /// The third corners of the triangles at each edge that crosses.
-    tips: BTreeMap<[u32; 2], Vec<u32>>,
+    /// The triangles at each edge that crosses.
+    faces: BTreeMap<[u32; 2], Vec<[u32; 3]>>,
     /// Steps since they were looked for.
     age: u32,
     /// What was moved in the step, and by how much [m].
@@ -33,16 +33,16 @@ impl Tangles {
     pub fn set(&mut self, crossings: Vec<Crossing>, surfaces: &Surfaces) {
         self.age = 0;
         self.shifts.clear();
-        self.tips = crossings.iter().map(|crossing| (crossing.edge, Vec::new())).collect();
+        self.faces = crossings.iter().map(|crossing| (crossing.edge, Vec::new())).collect();
         self.crossings = crossings;
-        if self.tips.is_empty() {
+        if self.faces.is_empty() {
             return;
         }
         for corners in &surfaces.triangles {
             for k in 0..3 {
-                let [a, b, tip] = [0, 1, 2].map(|next| corners[(k + next) % 3]);
-                if let Some(tips) = self.tips.get_mut(&[a.min(b), a.max(b)]) {
-                    tips.push(tip);
+                let (a, b) = (corners[k], corners[(k + 1) % 3]);
+                if let Some(faces) = self.faces.get_mut(&[a.min(b), a.max(b)]) {
+                    faces.push(*corners);
                 }
             }
         }
@@ -76,14 +76,20 @@ impl Tangles {
             let (edge, triangle) = (crossing.edge.map(at), crossing.triangle.map(at));
             let [of_edge, of_triangle] =
                 [crossing.edge[0], crossing.triangle[0]].map(|v| layer(surfaces.body_of[v as usize]));
-            let tips: Vec<Vec3> = self.tips[&crossing.edge].iter().map(|&v| at(v)).collect();
+            let faces = &self.faces[&crossing.edge];
+            let normal = |[a, b, c]: [Vec3; 3]| (b - a).cross(&(c - a));
             let direction = match (of_edge, of_triangle) {
-                (Some(own), Some(other)) if own != other => {
-                    let [a, b, c] = triangle;
-                    let outwards = (b - a).cross(&(c - a)).try_normalize(0.0);
-                    outwards.map(|normal| if own > other { normal } else { -normal })
+                // The outer one goes where the inner one's faces look to.
+                (Some(own), Some(other)) if own > other => normal(triangle).try_normalize(0.0),
+                (Some(own), Some(other)) if own < other => {
+                    let outwards: Vec3 = faces.iter().map(|face| normal(face.map(at))).sum();
+                    (-outwards).try_normalize(0.0)
                 }
-                _ => shorten_contour(edge, &tips, triangle),
+                _ => {
+                    let tip = |face: &[u32; 3]| face.iter().copied().find(|v| !crossing.edge.contains(v));
+                    let tips: Vec<Vec3> = faces.iter().filter_map(tip).map(at).collect();
+                    shorten_contour(edge, &tips, triangle)
+                }
             };
             let (Some(direction), Some(at)) = (direction, piercing(edge, triangle)) else {
                 continue;
