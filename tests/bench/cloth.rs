@@ -27,37 +27,15 @@ use kiln::math::Vec3;
 use kiln::math::sparse_cholesky::{Layout, SparseCholesky};
 use kiln::model::ClothState;
 use kiln::scene::SolverChoice;
-use measure::{Options, Run, Table, cpu_seconds, load_average, run, run_until};
+use measure::{Options, Part, Run, Table, cpu_seconds, run, run_parts, run_until};
 use serde_json::{Value, json};
 use support::World;
-
-/// A part of this benchmark.
-type Part = fn(&Options) -> Value;
 
 const PARTS: [(&str, Part); 6] =
     [("published", published), ("thesis", thesis), ("peers", peers), ("zozo", zozo), ("sweep", sweep), ("auto", auto)];
 
 fn main() {
-    let options = Options::read(&PARTS.map(|part| part.0));
-    let load = load_average();
-    println!(
-        "Processor seconds of one thread (user and system); load average {load:?}; limit {} s a run",
-        options.limit
-    );
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let mut results = serde_json::Map::new();
-    for (name, part) in PARTS.iter().filter(|part| options.parts.iter().any(|wanted| wanted == part.0)) {
-        println!("\n## {name}");
-        results.insert((*name).to_owned(), pool.install(|| part(&options)));
-    }
-    println!("\nload average {:?}\n", load_average());
-    println!(
-        "{}",
-        json!({
-            "benchmark": "cloth", "threads": 1, "clock": "processor seconds of one thread", "load_average": load,
-            "limit_seconds": options.limit, "quick": options.quick, "parts": results,
-        })
-    );
+    run_parts("cloth", &PARTS);
 }
 
 fn presets() -> PathBuf {

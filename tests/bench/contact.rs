@@ -28,37 +28,15 @@ mod support;
 use std::path::Path;
 
 use kiln::bake::frame_loop::FrameLoop;
-use measure::{Options, Table, cpu_seconds, load_average};
+use measure::{Options, Part, Table, cpu_seconds, run_parts};
 use scenes::Size;
 use serde_json::{Value, json};
 use support::World;
 
-/// A part of this benchmark.
-type Part = fn(&Options) -> Value;
-
 const PARTS: [(&str, Part); 4] = [("own", own), ("pile", pile), ("fine", fine), ("scenes", all_scenes)];
 
 fn main() {
-    let options = Options::read(&PARTS.map(|part| part.0));
-    let load = load_average();
-    println!(
-        "Processor seconds of one thread (user and system); load average {load:?}; limit {} s a run",
-        options.limit
-    );
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let mut results = serde_json::Map::new();
-    for (name, part) in PARTS.iter().filter(|part| options.parts.iter().any(|wanted| wanted == part.0)) {
-        println!("\n## {name}");
-        results.insert((*name).to_owned(), pool.install(|| part(&options)));
-    }
-    println!("\nload average {:?}\n", load_average());
-    println!(
-        "{}",
-        json!({
-            "benchmark": "contact", "threads": 1, "clock": "processor seconds of one thread", "load_average": load,
-            "limit_seconds": options.limit, "quick": options.quick, "parts": results,
-        })
-    );
+    run_parts("contact", &PARTS);
 }
 
 /// What the frames of a scene took and how good they are.

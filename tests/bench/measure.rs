@@ -3,9 +3,37 @@
 use kiln::model::{Moment, State};
 use kiln::solver::cpu::CpuBackend;
 use kiln::solver::{Backend, ClothReport, Drive, PhaseSeconds, Quality, Vertices, advance_frame};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::World;
+
+/// A part of a benchmark.
+pub type Part = fn(&Options) -> Value;
+
+/// Run the parts that the command line asks for on one thread; tables, then one JSON object.
+pub fn run_parts(benchmark: &str, parts: &[(&str, Part)]) {
+    let names: Vec<&str> = parts.iter().map(|part| part.0).collect();
+    let options = Options::read(&names);
+    let load = load_average();
+    println!(
+        "Processor seconds of one thread (user and system); load average {load:?}; limit {} s a run",
+        options.limit
+    );
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let mut results = serde_json::Map::new();
+    for (name, part) in parts.iter().filter(|part| options.parts.iter().any(|wanted| wanted == part.0)) {
+        println!("\n## {name}");
+        results.insert((*name).to_owned(), pool.install(|| part(&options)));
+    }
+    println!("\nload average {:?}\n", load_average());
+    println!(
+        "{}",
+        json!({
+            "benchmark": benchmark, "threads": 1, "clock": "processor seconds of one thread", "load_average": load,
+            "limit_seconds": options.limit, "quick": options.quick, "parts": results,
+        })
+    );
+}
 
 /// Most rounds of a run, of which the best counts.
 const MOST_ROUNDS: u32 = 3;
