@@ -29,3 +29,4 @@ pub mod contact;
 pub mod parallel;
 pub mod render_mesh;
 pub mod systems;
+pub mod volume;

@@ -9,24 +9,31 @@ use crate::scene::{Cloth, Gates};
 struct Metric {
     /// As in `[gates]` and in `frames.jsonl`.
     name: &'static str,
-    of: fn(&ObjectRecord) -> f64,
+    /// None for objects that do not have it.
+    of: fn(&ObjectRecord) -> Option<f64>,
     limit: fn(&Gates) -> Option<f64>,
 }
 
-const METRICS: [Metric; 4] = [
-    Metric { name: "max_stretch", of: |object| object.max_stretch, limit: |gates| gates.max_stretch },
+const METRICS: [Metric; 5] = [
+    Metric { name: "max_stretch", of: |object| of_cloth(object, object.max_stretch), limit: |gates| gates.max_stretch },
     Metric {
         name: "max_constraint_stretch",
-        of: |object| object.max_constraint_stretch,
+        of: |object| of_cloth(object, object.max_constraint_stretch),
         limit: |gates| gates.max_constraint_stretch,
     },
-    Metric { name: "max_penetration", of: |object| object.max_penetration, limit: |gates| gates.max_penetration },
+    Metric { name: "max_volume_error", of: |object| object.max_volume_error, limit: |gates| gates.max_volume_error },
+    Metric { name: "max_penetration", of: |object| Some(object.max_penetration), limit: |gates| gates.max_penetration },
     Metric {
         name: "max_crossings",
-        of: |object| object.crossings as f64,
+        of: |object| Some(object.crossings as f64),
         limit: |gates| gates.max_crossings.map(|most| most as f64),
     },
 ];
+
+/// Soft bodies may stretch.
+fn of_cloth(object: &ObjectRecord, value: f64) -> Option<f64> {
+    object.max_volume_error.is_none().then_some(value)
+}
 
 /// The worst value that one figure of one object had.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +42,7 @@ pub struct Worst {
     pub metric: &'static str,
     /// Whose figure it is.
     pub object: String,
-    /// Relative for stretch, metres for penetration, a number for crossings.
+    /// Relative for stretch and volume, metres for penetration, a number for crossings.
     pub value: f64,
     /// Where it was, the first one of equals.
     pub frame: i64,
@@ -121,7 +128,8 @@ impl Watch {
                 }
             }
             for metric in &METRICS {
-                let (value, frame) = ((metric.of)(object), record.frame);
+                let Some(value) = (metric.of)(object) else { continue };
+                let frame = record.frame;
                 match self.worst.iter_mut().find(|w| w.metric == metric.name && w.object == object.name) {
                     Some(worst) if value <= worst.value => {}
                     Some(worst) => (worst.value, worst.frame) = (value, frame),

@@ -30,9 +30,9 @@ use crate::scene::{Format, FrameRate, Gates, Output, Placement, RenderWrite, Uni
 /// Longest file name that every file system takes, with room for `.partial`.
 const MAX_NAME_LENGTH: usize = 240;
 
-/// A cloth, as far as its files are concerned.
+/// A cloth or soft body, as far as its files are concerned.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct PlannedCloth {
+pub struct PlannedBody {
     /// Its name in the scene.
     pub name: String,
     /// From file to world.
@@ -54,9 +54,9 @@ pub struct PlannedRender {
 pub struct CachedMesh {
     /// What its caches are called.
     pub name: String,
-    /// The number of its cloth.
-    pub cloth: usize,
-    /// Whether it is the cloth's render mesh.
+    /// The number of its body: cloths, then soft bodies.
+    pub body: usize,
+    /// Whether it is the body's render mesh.
     pub is_render: bool,
 }
 
@@ -68,7 +68,10 @@ pub struct Plan {
     /// Ascending.
     pub written_frames: Vec<i64>,
     /// The cloths in the order of the scene.
-    pub cloths: Vec<PlannedCloth>,
+    pub cloths: Vec<PlannedBody>,
+    /// The soft bodies in the order of the scene.
+    #[serde(default)]
+    pub soft_bodies: Vec<PlannedBody>,
     /// How they are written.
     pub output: Output,
     /// Limits for the figures.
@@ -86,6 +89,27 @@ impl Plan {
         let mut plan = Plan::deserialize(scene).map_err(|error| invalid(error.to_string()))?;
         plan.pattern = Some(Pattern::parse(&plan.output.pattern).map_err(invalid)?);
         Ok(plan)
+    }
+
+    /// Cloths, then soft bodies.
+    pub fn bodies(&self) -> impl Iterator<Item = &PlannedBody> {
+        self.cloths.iter().chain(&self.soft_bodies)
+    }
+
+    /// One of them.
+    fn body(&self, number: usize) -> &PlannedBody {
+        match number.checked_sub(self.cloths.len()) {
+            None => &self.cloths[number],
+            Some(soft) => &self.soft_bodies[soft],
+        }
+    }
+
+    /// The path of a body in the scene file.
+    fn path(&self, number: usize) -> KeyPath {
+        match number.checked_sub(self.cloths.len()) {
+            None => KeyPath::cloth(number),
+            Some(soft) => KeyPath::soft_body(soft),
+        }
     }
 
     /// The file of a cache, relative to its folder.
@@ -106,21 +130,21 @@ impl Plan {
         files
     }
 
-    /// The meshes that are written into caches, in the order of the cloths.
+    /// The meshes that are written into caches, in the order of the bodies.
     pub fn cached_meshes(&self) -> Vec<CachedMesh> {
         let mut meshes = Vec::new();
-        for (cloth, planned) in self.cloths.iter().enumerate() {
+        for (body, planned) in self.bodies().enumerate() {
             let write = planned.render_mesh.as_ref().map(|render| render.write);
             if write != Some(RenderWrite::Instead) {
-                meshes.push(CachedMesh { name: planned.name.clone(), cloth, is_render: false });
+                meshes.push(CachedMesh { name: planned.name.clone(), body, is_render: false });
             }
             match write {
                 None => {}
                 Some(RenderWrite::Instead) => {
-                    meshes.push(CachedMesh { name: planned.name.clone(), cloth, is_render: true });
+                    meshes.push(CachedMesh { name: planned.name.clone(), body, is_render: true });
                 }
                 Some(RenderWrite::Beside) => {
-                    meshes.push(CachedMesh { name: render_name(&planned.name), cloth, is_render: true });
+                    meshes.push(CachedMesh { name: render_name(&planned.name), body, is_render: true });
                 }
             }
         }
@@ -129,11 +153,11 @@ impl Plan {
 
     /// The rest meshes of the job.
     pub fn rest_files(&self) -> Vec<PathBuf> {
-        let of_cloth = |cloth: &PlannedCloth| {
-            let render = cloth.render_mesh.as_ref().map(|_| names::render_rest_file(&cloth.name));
-            std::iter::once(names::rest_file(&cloth.name)).chain(render)
+        let of_body = |body: &PlannedBody| {
+            let render = body.render_mesh.as_ref().map(|_| names::render_rest_file(&body.name));
+            std::iter::once(names::rest_file(&body.name)).chain(render)
         };
-        self.cloths.iter().flat_map(of_cloth).collect()
+        self.bodies().flat_map(of_body).collect()
     }
 
     /// Everything that a bake writes, relative to the job folder.
@@ -181,11 +205,11 @@ pub fn uneven_frames(formats: &[Format], frames: &[i64]) -> Option<String> {
     })
 }
 
-/// Writes `rest/<object>.obj` of every cloth and `rest/<object>.render.obj` of every render mesh, in the coordinates of the
+/// Writes `rest/<object>.obj` of every body and `rest/<object>.render.obj` of every render mesh, in the coordinates of the
 /// caches, with the materials beside them.
 pub fn write_rest_meshes(job: &Path, plan: &Plan, model: &Model) -> Result<Vec<WrittenFile>, Failure> {
     let mut written = Vec::new();
-    for (number, planned) in plan.cloths.iter().enumerate() {
+    for (number, planned) in plan.bodies().enumerate() {
         let coordinates = Coordinates::new(&plan.output, &planned.placement);
         for is_render in [false, true] {
             let Some(mesh) = rest_mesh(model, number, is_render) else {
@@ -210,13 +234,13 @@ pub fn write_rest_meshes(job: &Path, plan: &Plan, model: &Model) -> Result<Vec<W
     Ok(written)
 }
 
-fn rest_file(cloth: &PlannedCloth, is_render: bool) -> PathBuf {
-    if is_render { names::render_rest_file(&cloth.name) } else { names::rest_file(&cloth.name) }
+fn rest_file(body: &PlannedBody, is_render: bool) -> PathBuf {
+    if is_render { names::render_rest_file(&body.name) } else { names::rest_file(&body.name) }
 }
 
-/// A cloth's mesh, or its render mesh if it has one, in the world at rest.
-fn rest_mesh(model: &Model, cloth: usize, is_render: bool) -> Option<&PolyMesh> {
-    if is_render { model.render_meshes[cloth].as_ref() } else { Some(&model.cloths[cloth].surface) }
+/// A body's mesh, or its render mesh if it has one, in the world at rest.
+fn rest_mesh(model: &Model, body: usize, is_render: bool) -> Option<&PolyMesh> {
+    if is_render { model.render_meshes[body].as_ref() } else { Some(&model.skin(body).surface) }
 }
 
 /// Makes caches of some frames of a job's store below `folder`, which need not be the job's own. `tell` hears what is
@@ -239,12 +263,14 @@ pub fn make_caches(
     let cached = plan.cached_meshes();
     let mut meshes = Vec::new();
     for mesh in &cached {
-        let cloth = &plan.cloths[mesh.cloth];
-        let polygons = read_rest_mesh(job, &rest_file(cloth, mesh.is_render))?;
-        let bound = mesh.is_render.then(|| bind(job, plan, cloth, &polygons)).transpose()?;
+        let body = plan.body(mesh.body);
+        let polygons = read_rest_mesh(job, &rest_file(body, mesh.is_render))?;
+        // That of a soft body is in the store.
+        let is_bound = mesh.is_render && mesh.body < plan.cloths.len();
+        let bound = is_bound.then(|| bind(job, plan, body, &polygons)).transpose()?;
         if let Some(BoundMesh { fit, .. }) = &bound {
             let (name, vertices, outside) = (&mesh.name, fit.vertices, fit.outside);
-            let rest = names::render_rest_file(&cloth.name);
+            let rest = names::render_rest_file(&body.name);
             let rest = rest.display();
             tell(&format!(
                 "caches of \"{name}\" hold its render mesh, {vertices} vertices ({outside} beside the cloth); its rest mesh \
@@ -254,15 +280,23 @@ pub fn make_caches(
         meshes.push((polygons, bound));
     }
     let mut targets = Vec::new();
-    for (mesh, (polygons, bound)) in cached.iter().zip(&meshes) {
-        let cloth = &plan.cloths[mesh.cloth];
+    let stored: Vec<String> = cached
+        .iter()
+        .zip(&meshes)
+        .map(|(mesh, (_, bound))| {
+            let name = &plan.body(mesh.body).name;
+            if mesh.is_render && bound.is_none() { names::stored_render(name) } else { name.clone() }
+        })
+        .collect();
+    for ((mesh, (polygons, bound)), stored) in cached.iter().zip(&meshes).zip(&stored) {
+        let body = plan.body(mesh.body);
         let target = |&format: &Format| Target {
-            stored: &cloth.name,
+            stored,
             object: &mesh.name,
             mesh: polygons,
             deform: bound.as_ref().map(|bound| bound as &dyn Deform),
             format,
-            coordinates: Coordinates::new(&plan.output, &cloth.placement),
+            coordinates: Coordinates::new(&plan.output, &body.placement),
             glb: plan.output.glb,
         };
         targets.extend(formats.iter().map(target));
@@ -276,7 +310,7 @@ pub fn make_caches(
 }
 
 /// Ties a render mesh to its cloth, both as they are in the job.
-fn bind(job: &Path, plan: &Plan, cloth: &PlannedCloth, render: &PolyMesh) -> Result<BoundMesh, Failure> {
+fn bind(job: &Path, plan: &Plan, cloth: &PlannedBody, render: &PolyMesh) -> Result<BoundMesh, Failure> {
     let coordinates = Coordinates::new(&plan.output, &cloth.placement);
     let in_world = |mesh: &PolyMesh| {
         let positions = mesh.positions.iter().map(|&p| coordinates.to_world(p)).collect();
@@ -307,9 +341,9 @@ fn read_rest_mesh(job: &Path, file: &Path) -> Result<PolyMesh, Failure> {
 /// What is wrong with meshes when it comes to caches: too large for their numbers, or far from their cloth.
 pub fn rest_problems(plan: &Plan, model: &Model) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for (number, planned) in plan.cloths.iter().enumerate() {
+    for (number, planned) in plan.bodies().enumerate() {
         let coordinates = Coordinates::new(&plan.output, &planned.placement);
-        let path = KeyPath::cloth(number);
+        let path = plan.path(number);
         for (is_render, key) in [(false, "mesh"), (true, "render_mesh")] {
             let positions = rest_mesh(model, number, is_render).map(|mesh| rest_positions(&coordinates, mesh));
             let mut points = positions.iter().flatten();
@@ -320,10 +354,10 @@ pub fn rest_problems(plan: &Plan, model: &Model) -> Vec<Problem> {
             }
         }
         if let Some(render) = &model.render_meshes[number] {
-            let fit = BoundMesh::build(&model.cloths[number].surface, render).fit;
+            let fit = BoundMesh::build(&model.skin(number).surface, render).fit;
             if fit.far > 0 {
                 let (far, vertices, farthest) = (fit.far, fit.vertices, fit.farthest);
-                let message = format!("{far} of {vertices} vertices are far from the cloth, up to {farthest:.3} m");
+                let message = format!("{far} of {vertices} vertices are far from its object, up to {farthest:.3} m");
                 let place = Place::Scene(path.key("render_mesh"));
                 let help = "both meshes should lie in the same place at rest: another `unit`, `up` or pose?";
                 problems.push(Problem::warning(place, message).help(help));
@@ -335,7 +369,7 @@ pub fn rest_problems(plan: &Plan, model: &Model) -> Vec<Problem> {
         for (mesh, (files, job)) in plan.cached_meshes().iter().zip(glb_jobs(plan, model, any)) {
             if let Some(fault) = job.size_fault(&files) {
                 let key = if mesh.is_render { "render_mesh" } else { "mesh" };
-                problems.push(Problem::error(Place::Scene(KeyPath::cloth(mesh.cloth).key(key)), fault));
+                problems.push(Problem::error(Place::Scene(plan.path(mesh.body).key(key)), fault));
             }
         }
     }
@@ -345,7 +379,7 @@ pub fn rest_problems(plan: &Plan, model: &Model) -> Vec<Problem> {
 /// The GLB files of a scene before it is baked, and what goes into them.
 pub fn glb_jobs(plan: &Plan, model: &Model, fps: FrameRate) -> Vec<(Vec<String>, GlbJob)> {
     let job = |cached: CachedMesh| {
-        let mesh = rest_mesh(model, cached.cloth, cached.is_render)?;
+        let mesh = rest_mesh(model, cached.body, cached.is_render)?;
         let (frames, glb) = (plan.written_frames.clone(), plan.output.glb);
         let name = |frame| plan.cache_file(&cached.name, Format::Glb, frame);
         let files = format_files(Format::Glb, glb, &frames, name);
@@ -357,7 +391,7 @@ pub fn glb_jobs(plan: &Plan, model: &Model, fps: FrameRate) -> Vec<(Vec<String>,
 /// The mesh behind each entry of `cached_meshes`.
 pub fn cached_polygons<'a>(plan: &Plan, model: &'a Model) -> Vec<&'a PolyMesh> {
     let meshes = plan.cached_meshes();
-    meshes.iter().filter_map(|cached| rest_mesh(model, cached.cloth, cached.is_render)).collect()
+    meshes.iter().filter_map(|cached| rest_mesh(model, cached.body, cached.is_render)).collect()
 }
 
 fn rest_positions(coordinates: &Coordinates, mesh: &PolyMesh) -> Vec<[f32; 3]> {

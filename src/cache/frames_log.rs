@@ -45,6 +45,12 @@ pub struct ObjectRecord {
     pub max_constraint_stretch: f64,
     /// Mean relative stretch of those constraints.
     pub mean_constraint_stretch: f64,
+    /// Of a soft body: largest relative error of the volume of one of its parts, and of the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_volume_error: Option<f64>,
+    /// Of a soft body: relative error of its whole volume, negative if it has lost some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub volume_error: Option<f64>,
     /// Vertices in contact.
     pub contacts: u64,
     /// Depth of the deepest vertex below a collider's surface [m].
@@ -104,6 +110,8 @@ impl FrameRecord {
                 ("max_constraint_stretch", object.max_constraint_stretch),
                 ("mean_constraint_stretch", object.mean_constraint_stretch),
                 ("max_penetration", object.max_penetration),
+                ("max_volume_error", object.max_volume_error.unwrap_or_default()),
+                ("volume_error", object.volume_error.unwrap_or_default()),
             ];
             if let Some((metric, _)) = metrics.iter().find(|(_, value)| !value.is_finite()) {
                 return Some(format!("{metric} of \"{}\"", object.name));

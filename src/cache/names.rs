@@ -66,6 +66,11 @@ pub fn render_rest_file(object: &str) -> PathBuf {
     Path::new(REST_FOLDER).join(format!("{}.render.obj", safe_name(object)))
 }
 
+/// What the render mesh of a soft body is called in the store.
+pub fn stored_render(object: &str) -> String {
+    format!("{object}.render")
+}
+
 /// The materials of a rest mesh, beside it.
 pub fn materials_file(rest_file: &Path) -> PathBuf {
     rest_file.with_extension("mtl")

@@ -89,6 +89,15 @@ fn bake(arguments: &BakeArgs, progress: &mut dyn Progress) -> Result<Baked, Fail
             cloth.method()
         ));
     }
+    for body in &model.soft_bodies {
+        let vertices = body.surface.positions.len();
+        log(&format!(
+            "soft body \"{}\": {vertices} vertices, {} particles; {}",
+            body.name,
+            body.rest.len(),
+            body.method()
+        ));
+    }
     if let Substeps::Auto { .. } = scene.substeps {
         let count = substeps::choose(&scene, &model, &state, scene.first_frame as f64);
         log(&format!("substeps: auto, {count} at the start"));
@@ -105,8 +114,12 @@ fn log_scene(scene: &Scene, folder: &Path) {
         count => format!(" after {count} of pre-roll"),
     };
     log(&format!(
-        "scene \"{name}\": {}, {}, frames {first_frame}-{last_frame}{preroll} at {:.3} fps, {} written, seed {}",
+        "scene \"{name}\": {}{}, {}, frames {first_frame}-{last_frame}{preroll} at {:.3} fps, {} written, seed {}",
         counted(scene.cloths.len(), "cloth", "cloths"),
+        match scene.soft_bodies.len() {
+            0 => String::new(),
+            count => format!(", {}", counted(count, "soft body", "soft bodies")),
+        },
         counted(scene.colliders.len(), "collider", "colliders"),
         scene.fps.fps(),
         scene.written_frames.len(),

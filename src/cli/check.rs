@@ -42,10 +42,21 @@ pub fn run(arguments: &CheckArgs) -> Result<(), Failure> {
             cloth.method()
         );
     }
-    for (cloth, render) in model.cloths.iter().zip(&model.render_meshes) {
+    for body in &model.soft_bodies {
+        text += &format!(
+            "soft body \"{}\": {}, {}, {} particles, {} held; {}\n",
+            body.name,
+            counted(body.surface.positions.len(), "vertex", "vertices"),
+            counted(body.surface.face_count(), "face", "faces"),
+            body.rest.len(),
+            counted(body.pins.particles.len(), "particle", "particles"),
+            body.method()
+        );
+    }
+    for (skin, render) in model.skins().zip(&model.render_meshes) {
         if let Some(render) = render {
             let (vertices, faces) = (render.positions.len(), render.face_count());
-            text += &format!("render mesh of \"{}\": {vertices} vertices, {faces} faces\n", cloth.name);
+            text += &format!("render mesh of \"{}\": {vertices} vertices, {faces} faces\n", skin.name);
         }
     }
     for collider in &model.colliders {
@@ -61,14 +72,14 @@ pub fn run(arguments: &CheckArgs) -> Result<(), Failure> {
     for tangled in FrameLoop::new(&scene, &model, state.clone()).tangled_starts() {
         let (object, crossings, count) = (tangled.object, tangled.crossings, tangled.count);
         text += &format!(
-            "cloth \"{object}\" starts with {count} vertices inside of something or tangled ({crossings} crossings): it is led out, \
+            "\"{object}\" starts with {count} vertices inside of something or tangled ({crossings} crossings): it is led out, \
              which `settle` can hide; `layer` tells which of two cloths is outside\n"
         );
     }
     let count = substeps::choose(&scene, &model, &state, scene.first_frame as f64);
     text += &match scene.substeps {
         Substeps::Auto { .. } => {
-            format!("substeps: about {count} a frame at the start, more when the cloth moves fast\n")
+            format!("substeps: about {count} a frame at the start, more when things move fast\n")
         }
         Substeps::Fixed(_) => format!("substeps: {count} a frame\n"),
     };
@@ -98,7 +109,8 @@ pub fn run(arguments: &CheckArgs) -> Result<(), Failure> {
 /// What the store and the caches will take, about.
 fn sizes(scene: &Scene, plan: &Plan, model: &Model) -> (u64, u64) {
     let frames = scene.written_frames.len() as u64;
-    let stored: u64 = model.cloths.iter().map(|cloth| cloth.surface.positions.len() as u64).sum();
+    let renders = model.soft_bodies.iter().flat_map(|body| &body.render).map(|render| render.weights.len() as u64);
+    let stored: u64 = model.skins().map(|skin| skin.surface.positions.len() as u64).chain(renders).sum();
     let meshes = cached_polygons(plan, model);
     let vertices: u64 = meshes.iter().map(|mesh| mesh.positions.len() as u64).sum();
     let corners: u64 = meshes.iter().map(|mesh| mesh.corners.len() as u64).sum();

@@ -10,7 +10,7 @@ use crate::math::Vec3;
 use crate::model::{self, Model, State};
 use crate::scene::document::Document;
 use crate::scene::problem::{KeyPath, Place, Problem, Severity};
-use crate::scene::{self, MeshSource, Resolved, Scene, Shape, cloth_path, collider_path, diagnostics};
+use crate::scene::{self, LatticeSize, MeshSource, Resolved, Scene, Shape, diagnostics};
 
 /// What a newcomer bakes.
 const DEMO: &str = include_str!("../../presets/tablecloth.toml");
@@ -84,14 +84,23 @@ fn object_problems(mut scene: Scene, found: &[Problem]) -> Vec<Problem> {
     let harmless = MeshSource::Sheet { vertices: [2, 2], size: [1.0, 1.0], quads: false };
     let mut refused = Vec::new();
     for (number, cloth) in scene.cloths.iter_mut().enumerate() {
-        let path = cloth_path(number);
+        let path = KeyPath::cloth(number);
         if found.iter().any(|problem| is_in(problem, &path)) {
             (cloth.mesh, cloth.pins, cloth.render_mesh) = (harmless.clone(), Vec::new(), None);
             refused.push(path);
         }
     }
+    let box_mesh = MeshSource::Cuboid { size: [1.0; 3], vertices: [2; 3] };
+    for (number, body) in scene.soft_bodies.iter_mut().enumerate() {
+        let path = KeyPath::soft_body(number);
+        if found.iter().any(|problem| is_in(problem, &path)) {
+            (body.mesh, body.pins, body.render_mesh) = (box_mesh.clone(), Vec::new(), None);
+            (body.stiffness_map, body.lattice.size) = (None, LatticeSize::Count(5));
+            refused.push(path);
+        }
+    }
     for (number, collider) in scene.colliders.iter_mut().enumerate() {
-        let path = collider_path(number);
+        let path = KeyPath::collider(number);
         if found.iter().any(|problem| is_in(problem, &path)) {
             collider.shape = Shape::Sphere { center: Vec3::zeros(), radius: 1.0 };
             refused.push(path);

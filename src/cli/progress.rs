@@ -41,7 +41,8 @@ pub fn listener(style: Style) -> Box<dyn Progress> {
 
 /// The largest stretch of all cloths in a frame.
 fn worst_stretch(record: &FrameRecord) -> f64 {
-    record.objects.iter().map(|object| object.max_stretch).fold(0.0, f64::max)
+    let cloths = record.objects.iter().filter(|object| object.max_volume_error.is_none());
+    cloths.map(|object| object.max_stretch).fold(0.0, f64::max)
 }
 
 /// No progress, but the log goes on.

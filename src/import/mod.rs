@@ -3,6 +3,7 @@
 pub mod choice;
 pub mod gltf;
 pub mod image;
+pub mod kept;
 pub mod mtl;
 pub mod obj;
 
@@ -65,6 +66,8 @@ pub fn read(source: &MeshSource, placement: &Placement, place: &KeyPath) -> Resu
             let make = if *quads { generate::quad_sheet } else { generate::sheet };
             Asset::still(make(*vertices, *size), Vec::new())
         }
+        MeshSource::Cuboid { size, vertices } => Asset::still(generate::cuboid(*size, *vertices), Vec::new()),
+        MeshSource::Ball { radius, vertices } => Asset::still(generate::ball(*radius, *vertices), Vec::new()),
         MeshSource::Disc { radius, inner, rim } => Asset::still(generate::disc(*radius, *inner, *rim), Vec::new()),
         MeshSource::File { typed, path, object } => {
             read_file(typed, path, object.as_deref()).map_err(|error| match error {

@@ -121,3 +121,53 @@ fn ring_sizes(inner: u32, rim: u32) -> Vec<u32> {
     sizes.push(rim);
     sizes
 }
+
+/// A closed box around the origin, faces outwards, made of triangles whose diagonals alternate. Vertices on edges are shared.
+pub fn cuboid(size: [f64; 3], vertices: [u32; 3]) -> PolyMesh {
+    let (positions, triangles) = cuboid_lattice(vertices);
+    let positions = positions.iter().map(|p| Vec3::from_fn(|axis, _| 0.5 * size[axis] * p[axis])).collect();
+    without_uvs("box", positions, &triangles)
+}
+
+/// A closed ball around the origin, faces outwards: a box blown up so that its triangles are of about one size.
+pub fn ball(radius: f64, vertices: u32) -> PolyMesh {
+    let (positions, triangles) = cuboid_lattice([vertices; 3]);
+    // Equal angles instead of equal lengths along the edges of the box.
+    let blown = |p: &Vec3| p.map(|x| (x * std::f64::consts::FRAC_PI_4).tan()).normalize() * radius;
+    without_uvs("ball", positions.iter().map(blown).collect(), &triangles)
+}
+
+/// Vertices and triangles on the faces of a box from -1 to 1.
+fn cuboid_lattice(vertices: [u32; 3]) -> (Vec<Vec3>, Vec<[u32; 3]>) {
+    let mut numbers = std::collections::BTreeMap::new();
+    let mut positions = Vec::new();
+    let mut triangles = Vec::new();
+    for axis in 0..3 {
+        let [u, v] = [(axis + 1) % 3, (axis + 2) % 3];
+        for end in [0, vertices[axis] - 1] {
+            let mut number = |i: u32, j: u32| {
+                let mut at = [0; 3];
+                (at[axis], at[u], at[v]) = (end, i, j);
+                *numbers.entry(at).or_insert_with(|| {
+                    positions.push(Vec3::from_fn(|k, _| 2.0 * f64::from(at[k]) / f64::from(vertices[k] - 1) - 1.0));
+                    positions.len() as u32 - 1
+                })
+            };
+            for i in 0..vertices[u] - 1 {
+                for j in 0..vertices[v] - 1 {
+                    let [a, b, c, d] = [number(i, j), number(i + 1, j), number(i + 1, j + 1), number(i, j + 1)];
+                    let halves = if (i + j) % 2 == 0 { [[a, b, c], [a, c, d]] } else { [[a, b, d], [b, c, d]] };
+                    // The third axis comes after the first two, so this order looks along it.
+                    triangles.extend(halves.map(|[a, b, c]| if end == 0 { [a, c, b] } else { [a, b, c] }));
+                }
+            }
+        }
+    }
+    (positions, triangles)
+}
+
+fn without_uvs(name: &str, positions: Vec<Vec3>, triangles: &[[u32; 3]]) -> PolyMesh {
+    let corners = triangles.iter().flatten().map(|&v| Corner { position: v, uv: None, normal: None }).collect();
+    let face_starts = (0..=triangles.len() as u32).map(|face| 3 * face).collect();
+    PolyMesh { name: name.to_owned(), positions, corners, face_starts, ..PolyMesh::default() }
+}

@@ -11,5 +11,6 @@ pub mod normals;
 pub mod rig;
 pub mod simulation_mesh;
 pub mod surface;
+pub mod tets;
 pub mod topology;
 pub mod triangulate;

@@ -1,13 +1,12 @@
 //! One cloth of the scene into particles, constraints, bending and pins.
 
-use std::collections::BTreeMap;
-
 use super::MovingCollider;
 use super::build_attachments;
 use super::build_maps::VertexMaps;
 use super::build_pins::{self, Pins};
 use super::discretise::{self, Blank};
 use super::rest_shape::RestTriangles;
+use super::skin::{self, Carried, Skin};
 use super::solver_choice;
 use crate::algorithms::cloth::attachment::Attachment;
 use crate::algorithms::cloth::bending::Bending;
@@ -17,7 +16,6 @@ use crate::algorithms::cloth::elastic::Elastic;
 use crate::algorithms::cloth::threads::Diagonal;
 use crate::algorithms::contact::friction::Friction;
 use crate::algorithms::parallel::independent_groups::IndependentPairs;
-use crate::math::Vec3;
 use crate::math::rows::Rows;
 use crate::mesh::simulation_mesh::SimulationMesh;
 use crate::mesh::surface::PolyMesh;
@@ -28,32 +26,14 @@ use crate::scene::{Cloth, ClothKind, Fabric, Scene, SolverChoice};
 /// A cloth, ready to be simulated.
 #[derive(Debug)]
 pub struct ClothModel {
-    /// Its name in the scene.
-    pub name: String,
-    /// The artist's mesh in world coordinates at rest.
-    pub surface: PolyMesh,
-    /// Its welded triangles.
-    pub mesh: SimulationMesh,
-    /// Edges of the triangles; in the midpoint model a particle has the number of its edge, else of its vertex.
-    pub topology: Topology,
+    /// What is seen of it and touches, and the particles below.
+    pub skin: Skin,
     /// How it is made of particles; never `Auto`.
     pub kind: ClothKind,
     /// How its constraints are solved; never `Auto`.
     pub solver: SolverChoice,
     /// Why that one.
     pub solver_reason: String,
-    /// Where the particles start [m].
-    pub rest: Vec<Vec3>,
-    /// Masses [kg]
-    pub mass: Vec<f64>,
-    /// Inverse masses; 0 where a particle is led by pins [1/kg].
-    pub k: Vec<f64>,
-    /// From particles to vertices.
-    pub map: ConformingMap,
-    /// Inverse mass of each vertex, `B_v W B_vᵀ` [1/kg].
-    pub vertex_k: Vec<f64>,
-    /// The same where all vertices are moved at once, so that momentum is kept [1/kg].
-    pub touch_k: Vec<f64>,
     /// Which particles each constraint ties, in independent groups.
     pub pairs: IndependentPairs,
     /// The constraints, in the order of `pairs`.
@@ -92,29 +72,19 @@ pub struct ClothModel {
     pub visible_rest: Vec<f64>,
     /// Their allowed stretch.
     pub visible_limits: Vec<f64>,
-    /// Whether each vertex is held exactly by a pin.
-    pub is_led: Vec<bool>,
-    /// Points inside large triangles that touch colliders too.
-    pub samples: Samples,
-    /// Mean length of the triangles' edges [m].
-    pub mean_edge: f64,
     /// Number of edges from the held vertices to the farthest one: how far impulses have to travel.
     pub reach: u32,
     /// What it is made of.
     pub fabric: Fabric,
-    /// Of two cloths the one with the higher number is worn outside.
-    pub layer: i32,
-    /// Images that its maps came from.
-    pub inputs: Vec<crate::import::InputFile>,
 }
 
-/// Points of the written triangles, between their vertices.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Samples {
-    /// For each one the particles it is a weighted mean of.
-    pub rows: Rows<(u32, f64)>,
-    /// Their inverse masses [1/kg].
-    pub k: Vec<f64>,
+/// A cloth is its skin and what holds that together.
+impl std::ops::Deref for ClothModel {
+    type Target = Skin;
+
+    fn deref(&self) -> &Skin {
+        &self.skin
+    }
 }
 
 impl ClothModel {
@@ -217,62 +187,63 @@ impl ClothModel {
             on_midpoints,
             &k,
         );
-        let samples = samples(&mesh, &topology, &parts.map, &k, on_midpoints, sample_distance(thinnest));
+        let samples = skin::samples(&mesh, &topology, &parts.map, &k, on_midpoints, skin::sample_distance(thinnest));
         let visible_edge = |edge: &u32| topology.edges[*edge as usize];
         let is_bilateral = parts.keeps == Keeps::Distance;
         let reach = reach(&pins, &mesh, &topology);
         let tightest = limits.iter().copied().fold(f64::INFINITY, f64::min);
         let (solver, solver_reason) = solver_choice::choose(cloth.solver, kind, is_bilateral, reach, tightest);
+        let compression = if is_bilateral || cloth.fabric.warp.is_some() {
+            0.0
+        } else {
+            cloth.fabric.density * gravity * HANGING_METRES / WEIGHED_DOWN
+        };
+        let fabric = &cloth.fabric;
         Some(ClothModel {
-            name: cloth.name.clone(),
             kind,
             solver,
             solver_reason,
             triangle_particles: parts.triangle_particles,
             triangle_density,
             triangle_shares: brought.into_iter().collect(),
-            rest: parts.start,
             boundary_pair_count: parts.boundary_pair_count,
             led_pair_count: parts.pairs.len() - free.len(),
             visible_rest: visible.iter().map(|&edge| edge_lengths[edge as usize]).collect(),
             visible_limits: visible.iter().map(|&edge| limits[edge as usize]).collect(),
             visible_edges: visible.iter().map(visible_edge).collect(),
-            fabric: cloth.fabric.clone(),
-            layer: cloth.layer,
+            fabric: fabric.clone(),
             reach,
-            is_led,
-            surface,
-            mesh,
-            topology,
-            mass,
-            map: parts.map,
-            vertex_k,
-            touch_k,
             pairs,
             distances,
             lengths,
             diagonals: parts.diagonals,
-            compression: if is_bilateral || cloth.fabric.warp.is_some() {
-                0.0
-            } else {
-                cloth.fabric.density * gravity * HANGING_METRES / WEIGHED_DOWN
-            },
+            compression,
             elastic: parts.elastic,
             attachments,
-            samples,
             bend_frequency_squared: bend * parts.bending.highest_frequency_squared(&k),
             bending: parts.bending,
             bend,
-            k,
             pins,
-            mean_edge,
-            inputs: maps.inputs,
+            skin: Skin {
+                name: cloth.name.clone(),
+                rest: parts.start,
+                map: parts.map,
+                carried: if on_midpoints { Carried::ByMidpoints } else { Carried::Itself },
+                friction: Friction::new(fabric.friction, fabric.static_friction.unwrap_or(fabric.friction)),
+                layer: Some(cloth.layer),
+                inputs: maps.inputs,
+                surface,
+                mesh,
+                topology,
+                mass,
+                k,
+                vertex_k,
+                touch_k,
+                is_led,
+                samples,
+                mean_edge,
+            },
         })
-    }
-
-    /// Coulomb coefficients of its surface.
-    pub fn friction(&self) -> Friction {
-        Friction::new(self.fabric.friction, self.fabric.static_friction.unwrap_or(self.fabric.friction))
     }
 
     /// Model and solver, and why that solver, for people.
@@ -283,11 +254,6 @@ impl ClothModel {
     /// Whether its constraints hold both ways, so that none can go slack.
     pub fn is_bilateral(&self) -> bool {
         self.distances.first().is_some_and(|distance| !distance.can_go_slack())
-    }
-
-    /// Where a file vertex is, from the simulation vertices' values; `None` for a vertex without a usable face.
-    pub fn file_vertex(&self, file_vertex: usize, vertices: &[Vec3]) -> Option<Vec3> {
-        self.mesh.from_file_vertex[file_vertex].map(|v| vertices[v as usize])
     }
 }
 
@@ -350,62 +316,6 @@ fn visible_edges(surface: &PolyMesh, mesh: &SimulationMesh, topology: &Topology)
     edges.sort_unstable();
     edges.dedup();
     edges
-}
-
-/// Radius of the thinnest thing that must not show between two samples: an ankle, a wrist [m].
-const THIN_BODY: f64 = 0.03;
-/// Most samples along an edge, so that a coarse mesh stays cheap.
-const MOST_SAMPLES: f64 = 8.0;
-
-/// How far contact points may be apart so that a round body between two of them rises less than the thickness above their chord [m].
-fn sample_distance(thinnest: Option<f64>) -> f64 {
-    // Nothing to touch, or nothing in between: the vertices and midpoints will do.
-    thinnest.map(|thickness| (8.0 * THIN_BODY * thickness).sqrt()).filter(|d| *d > 0.0).unwrap_or(f64::INFINITY)
-}
-
-/// Points of a regular lattice on every triangle, those that neighbours share once: at least the midpoints of edges where those are no
-/// particles, more where these are too far apart.
-fn samples(
-    mesh: &SimulationMesh,
-    topology: &Topology,
-    map: &ConformingMap,
-    k: &[f64],
-    on_midpoints: bool,
-    distance: f64,
-) -> Samples {
-    let mut rows: Vec<Vec<(u32, f64)>> = Vec::new();
-    for (triangle, corners) in mesh.triangles.iter().enumerate() {
-        let edges = topology.triangle_edges[triangle];
-        let [a, b, c] = corners.map(|v| mesh.positions[v as usize]);
-        let longest = (b - a).norm().max((c - b).norm()).max((a - c).norm());
-        let mut n = (longest / distance).ceil().min(MOST_SAMPLES) as u32;
-        if n <= 2 {
-            if on_midpoints || distance.is_infinite() {
-                continue;
-            }
-            n = 2;
-        }
-        for i in 0..=n {
-            for j in 0..=n - i {
-                let parts = [i, j, n - i - j];
-                let on_edge = parts.iter().position(|&part| part == 0);
-                let is_neighbours =
-                    on_edge.is_some_and(|k| topology.edge_triangles[edges[k] as usize][0] != triangle as u32);
-                if is_neighbours || parts.contains(&n) {
-                    continue;
-                }
-                let mut row = BTreeMap::new();
-                for (&corner, part) in corners.iter().zip(parts) {
-                    for &(particle, weight) in map.row(corner as usize) {
-                        *row.entry(particle).or_insert(0.0) += weight * f64::from(part) / f64::from(n);
-                    }
-                }
-                rows.push(row.into_iter().collect());
-            }
-        }
-    }
-    let inverse_mass = |row: &Vec<(u32, f64)>| row.iter().map(|&(p, weight)| weight * weight * k[p as usize]).sum();
-    Samples { k: rows.iter().map(inverse_mass).collect(), rows: rows.into_iter().collect() }
 }
 
 fn is_led(pins: &Pins, vertex_count: usize) -> Vec<bool> {

@@ -7,7 +7,7 @@ use crate::mesh::simulation_mesh::SimulationMesh;
 use crate::mesh::surface::PolyMesh;
 use crate::mesh::topology::Topology;
 use crate::scene::problem::{KeyPath, Place, Problem};
-use crate::scene::{Cloth, Follow, PinSelection, Scene};
+use crate::scene::{Cloth, Follow, Pin, PinSelection, Scene};
 
 /// What leads a pinned vertex.
 #[derive(Clone, Copy, Debug)]
@@ -103,34 +103,15 @@ pub fn select(
     if problems.len() > before {
         return None;
     }
-    let start_frame = scene.start_frame() as f64;
-    let mut pins = Pins::default();
-    let mut motions = Vec::new();
-    for pin in &cloth.pins {
-        motions.push(match &pin.follow {
-            Follow::Motion(motion) => motion.clone(),
-            Follow::Collider(_) => Motion::still(),
-        });
-    }
+    let mut pins = Pins { motions: motions(&cloth.pins), ..Pins::default() };
+    let mut leaders = Leaders::new(&cloth.pins, scene, colliders);
     let mut number_of = vec![None; mesh.positions.len()];
-    let mut farthest = vec![0.0_f64; cloth.pins.len()];
     for (vertex, pin) in pin_of.iter().enumerate() {
         let Some((number, weight)) = *pin else {
             continue;
         };
-        let p = mesh.positions[vertex];
-        let (lead, pose) = match &cloth.pins[number].follow {
-            Follow::Motion(motion) => (Lead::Motion(number as u32), motion.at(start_frame)),
-            Follow::Collider(collider) => {
-                // A collider that could not be built has been reported.
-                let collider = colliders[*collider].as_ref()?;
-                let nearest = collider.nearest(p, f64::INFINITY)?;
-                farthest[number] = farthest[number].max(nearest.distance);
-                let anchor = collider.anchor(&nearest);
-                (Lead::Surface(anchor), collider.poses(&anchor)[0])
-            }
-        };
-        let pinned = PinnedVertex { vertex: vertex as u32, lead, rest: pose.apply_inverse(p) };
+        let (lead, rest) = leaders.lead(number, mesh.positions[vertex])?;
+        let pinned = PinnedVertex { vertex: vertex as u32, lead, rest };
         if weight >= 1.0 {
             number_of[vertex] = Some(pins.vertices.len() as u32);
             pins.vertices.push(pinned);
@@ -138,13 +119,7 @@ pub fn select(
             pins.soft.push(SoftPin { pin: pinned, frequency: spring_frequency(weight) / scene.fps.frame_seconds() });
         }
     }
-    pins.motions = motions;
-    for (number, distance) in farthest.into_iter().enumerate().filter(|(_, distance)| *distance > FAR_FROM_LEADER) {
-        let message = format!("a vertex of this pin is {:.0} cm away from what it follows", 100.0 * distance);
-        let at = Place::Scene(place.key("pins").index(number));
-        problems
-            .push(Problem::warning(at, message).help("check `unit`, `transform`, and `dress_blend` for the bind pose"));
-    }
+    leaders.note_far(place, problems);
     let ends_of = |particle: usize| if on_midpoints { topology.edges[particle] } else { [particle as u32; 2] };
     for particle in 0..if on_midpoints { topology.edges.len() } else { mesh.positions.len() } {
         if let [Some(a), Some(b)] = ends_of(particle).map(|end| number_of[end as usize]) {
@@ -154,8 +129,60 @@ pub fn select(
     Some(pins)
 }
 
+/// The motion of each pin; those that follow a collider have none of their own.
+pub(super) fn motions(pins: &[Pin]) -> Vec<Motion> {
+    let motion = |pin: &Pin| match &pin.follow {
+        Follow::Motion(motion) => motion.clone(),
+        Follow::Collider(_) => Motion::still(),
+    };
+    pins.iter().map(motion).collect()
+}
+
+/// Finds what leads points of an object.
+pub(super) struct Leaders<'a, 'm> {
+    pins: &'a [Pin],
+    start_frame: f64,
+    colliders: &'a [Option<MovingCollider<'m>>],
+    /// Of each pin how far away from what it follows a point was [m].
+    farthest: Vec<f64>,
+}
+
+impl<'a, 'm> Leaders<'a, 'm> {
+    /// For the pins of an object; `colliders` are as they are at the start.
+    pub fn new(pins: &'a [Pin], scene: &Scene, colliders: &'a [Option<MovingCollider<'m>>]) -> Self {
+        Leaders { pins, start_frame: scene.start_frame() as f64, colliders, farthest: vec![0.0; pins.len()] }
+    }
+
+    /// What leads a point by a pin, and the point in the leader's own coordinates. `None` for a collider that could not be built, which has been
+    /// reported.
+    pub fn lead(&mut self, pin: usize, p: Vec3) -> Option<(Lead, Vec3)> {
+        let (lead, pose) = match &self.pins[pin].follow {
+            Follow::Motion(motion) => (Lead::Motion(pin as u32), motion.at(self.start_frame)),
+            Follow::Collider(collider) => {
+                let collider = self.colliders[*collider].as_ref()?;
+                let nearest = collider.nearest(p, f64::INFINITY)?;
+                self.farthest[pin] = self.farthest[pin].max(nearest.distance);
+                let anchor = collider.anchor(&nearest);
+                (Lead::Surface(anchor), collider.poses(&anchor)[0])
+            }
+        };
+        Some((lead, pose.apply_inverse(p)))
+    }
+
+    /// Warn about points that are far away from what they follow.
+    pub fn note_far(&self, place: &KeyPath, problems: &mut Vec<Problem>) {
+        for (number, distance) in self.farthest.iter().enumerate().filter(|(_, distance)| **distance > FAR_FROM_LEADER)
+        {
+            let message = format!("a vertex of this pin is {:.0} cm away from what it follows", 100.0 * distance);
+            let at = Place::Scene(place.key("pins").index(number));
+            let help = "check `unit`, `transform`, and `dress_blend` for the bind pose";
+            problems.push(Problem::warning(at, message).help(help));
+        }
+    }
+}
+
 /// The frequency, times the length of a frame, at which a critically damped spring closes a part of a gap in one frame.
-fn spring_frequency(weight: f64) -> f64 {
+pub(super) fn spring_frequency(weight: f64) -> f64 {
     // What is left of a gap, (1 + w) exp(-w), falls with w; below 40 more than an f64 can tell from 0 is left.
     let (mut low, mut high) = (0.0, 40.0);
     for _ in 0..60 {
@@ -166,7 +193,7 @@ fn spring_frequency(weight: f64) -> f64 {
 }
 
 /// The simulation vertices that one pin takes and their weights; at least one.
-fn vertices(
+pub(super) fn vertices(
     select: &PinSelection,
     surface: &PolyMesh,
     mesh: &SimulationMesh,

@@ -28,37 +28,55 @@ impl PairRule {
     }
 }
 
-/// The rules of all pairs. Two colliders never touch.
+/// The rules of all pairs, by number: cloths, then soft bodies, then colliders. Two colliders never touch.
 #[derive(Clone, Debug)]
 pub struct ContactRules {
-    /// One row for each cloth: cloths, then colliders.
+    /// One row for each cloth and soft body, one column for each object.
     rows: Vec<Vec<Option<PairRule>>>,
+    cloth_count: usize,
+}
+
+/// What an object brings into a contact.
+#[derive(Clone, Copy)]
+struct Side {
+    thickness: f64,
+    restitution: f64,
+    self_collision: bool,
 }
 
 impl ContactRules {
     /// From the objects of a scene and what it says about pairs.
     pub fn build(scene: &Scene) -> Self {
-        let (cloths, colliders) = (&scene.cloths, &scene.colliders);
+        let cloths = scene.cloths.iter().map(|cloth| Side {
+            thickness: cloth.fabric.thickness,
+            restitution: cloth.fabric.restitution,
+            self_collision: cloth.self_collision,
+        });
+        let soft = scene.soft_bodies.iter().map(|body| Side {
+            thickness: body.flesh.thickness,
+            restitution: body.flesh.restitution,
+            self_collision: body.self_collision,
+        });
+        let sides: Vec<Side> = cloths.chain(soft).collect();
         let row = |a: usize| {
-            let of_cloths = (0..cloths.len()).map(|b| {
-                let [one, other] = [a, b].map(|cloth| &cloths[cloth].fabric);
-                // Of a cloth with itself one thickness, and between two half of both, keep the same mean surfaces apart.
-                let thickness = if a == b { one.thickness } else { 0.5 * (one.thickness + other.thickness) };
-                let collide = a != b || cloths[a].self_collision;
-                collide.then(|| PairRule::plain(thickness, one.restitution * other.restitution))
+            let own = sides[a];
+            let of_bodies = sides.iter().enumerate().map(|(b, other)| {
+                // Of a body with itself one thickness, and between two half of both, keep the same mean surfaces apart.
+                let thickness = if a == b { own.thickness } else { 0.5 * (own.thickness + other.thickness) };
+                let collide = a != b || own.self_collision;
+                collide.then(|| PairRule::plain(thickness, own.restitution * other.restitution))
             });
-            let fabric = &cloths[a].fabric;
-            let of_colliders = colliders.iter().map(|collider| {
-                let thickness = fabric.thickness + collider.thickness;
-                Some(PairRule::plain(thickness, fabric.restitution * collider.restitution))
+            let of_colliders = scene.colliders.iter().map(|collider| {
+                Some(PairRule::plain(own.thickness + collider.thickness, own.restitution * collider.restitution))
             });
-            of_cloths.chain(of_colliders).collect()
+            of_bodies.chain(of_colliders).collect()
         };
-        let mut rules = ContactRules { rows: (0..cloths.len()).map(row).collect() };
+        let rows = (0..sides.len()).map(row).collect();
+        let mut rules = ContactRules { rows, cloth_count: scene.cloths.len() };
         for pair in &scene.contacts {
-            let [a, b] = pair.between;
+            let [a, b] = pair.between.map(|body| rules.number(body));
             for (a, b) in [(a, b), (b, a)] {
-                let Some(rule) = rules.slot(a, b) else { continue };
+                let Some(rule) = rules.rows.get_mut(a).and_then(|row| row.get_mut(b)) else { continue };
                 *rule = rule.filter(|_| pair.collide).map(|usual| PairRule {
                     thickness: pair.thickness.unwrap_or(usual.thickness),
                     restitution: pair.restitution.unwrap_or(usual.restitution),
@@ -70,31 +88,28 @@ impl ContactRules {
         rules
     }
 
-    /// How two bodies touch; `None` where they pass through each other.
-    pub fn between(&self, a: Body, b: Body) -> Option<PairRule> {
-        let ((Body::Cloth(cloth), other) | (other, Body::Cloth(cloth))) = (a, b) else {
-            return None;
-        };
-        self.rows.get(cloth)?.get(self.column(other)).copied().flatten()
-    }
-
-    /// How a cloth touches each of the colliders.
-    pub fn with_colliders(&self, cloth: usize) -> &[Option<PairRule>] {
-        &self.rows[cloth][self.rows.len()..]
-    }
-
-    fn slot(&mut self, a: Body, b: Body) -> Option<&mut Option<PairRule>> {
-        let column = self.column(b);
-        match a {
-            Body::Cloth(cloth) => self.rows.get_mut(cloth)?.get_mut(column),
-            Body::Collider(_) => None,
-        }
-    }
-
-    fn column(&self, body: Body) -> usize {
+    /// The number of an object of the scene.
+    pub fn number(&self, body: Body) -> usize {
         match body {
             Body::Cloth(cloth) => cloth,
+            Body::SoftBody(soft) => self.cloth_count + soft,
             Body::Collider(collider) => self.rows.len() + collider,
         }
+    }
+
+    /// How two objects touch; `None` where they pass through each other.
+    pub fn between(&self, a: usize, b: usize) -> Option<PairRule> {
+        self.rows.get(a.min(b))?.get(a.max(b)).copied().flatten()
+    }
+
+    /// The least distance above 0 that a cloth or soft body keeps from a collider, if there is any [m].
+    pub fn thinnest(&self, body: usize) -> Option<f64> {
+        let rules = self.with_colliders(body).iter().flatten();
+        rules.map(|rule| rule.thickness).filter(|thickness| *thickness > 0.0).reduce(f64::min)
+    }
+
+    /// How a cloth or soft body touches each of the colliders.
+    pub fn with_colliders(&self, body: usize) -> &[Option<PairRule>] {
+        &self.rows[body][self.rows.len()..]
     }
 }

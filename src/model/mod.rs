@@ -6,22 +6,27 @@ pub mod build_cloth;
 pub mod build_collider;
 pub mod build_maps;
 pub mod build_pins;
+pub mod build_soft_body;
 pub mod contact_rules;
 pub mod discretise;
+pub mod lattice_cache;
 pub mod moving_collider;
 pub mod promise;
 pub mod rest_shape;
+pub mod skin;
 pub mod solver_choice;
 pub mod state;
 
 use std::path::Path;
 
-pub use build_cloth::{ClothModel, Samples};
+pub use build_cloth::ClothModel;
 pub use build_collider::ColliderModel;
+pub use build_soft_body::SoftBodyModel;
 pub use contact_rules::{ContactRules, PairRule};
 pub use moving_collider::{Anchor, MovingCollider, NearTriangles};
 pub use promise::{Broken, Promise};
-pub use state::{ClothState, Pace, State};
+pub use skin::{Carried, Skin};
+pub use state::{BodyState, Pace, State};
 
 use crate::import::{self, InputFile};
 use crate::math::curve::Blend;
@@ -29,21 +34,56 @@ use crate::mesh::simulation_mesh::SimulationMesh;
 use crate::mesh::surface::PolyMesh;
 use crate::mesh::topology::Topology;
 use crate::scene::problem::{KeyPath, Place, Problem, Severity};
-use crate::scene::{Body, MeshSource, Scene, Shape, cloth_path, collider_path};
+use crate::scene::{MeshSource, Scene, Shape};
 
 /// Everything that stays the same during a bake.
 #[derive(Debug)]
 pub struct Model {
     /// Cloths in the order of the scene.
     pub cloths: Vec<ClothModel>,
+    /// Soft bodies in the order of the scene.
+    pub soft_bodies: Vec<SoftBodyModel>,
     /// Colliders in the order of the scene.
     pub colliders: Vec<ColliderModel>,
     /// How they touch.
     pub contact: ContactRules,
-    /// For each cloth the mesh that follows it into the caches, in the world at rest.
+    /// For each cloth and soft body the mesh that follows it into the caches, in the world at rest.
     pub render_meshes: Vec<Option<PolyMesh>>,
     /// The files it was built from, each once.
     pub inputs: Vec<InputFile>,
+}
+
+impl Model {
+    /// How many bodies deform: cloths, then soft bodies, which are numbered together.
+    pub fn body_count(&self) -> usize {
+        self.cloths.len() + self.soft_bodies.len()
+    }
+
+    /// What is seen of a body.
+    pub fn skin(&self, body: usize) -> &Skin {
+        match body.checked_sub(self.cloths.len()) {
+            None => &self.cloths[body],
+            Some(soft) => &self.soft_bodies[soft],
+        }
+    }
+
+    /// The same of all bodies.
+    pub fn skins(&self) -> impl Iterator<Item = &Skin> {
+        (0..self.body_count()).map(|body| self.skin(body))
+    }
+
+    /// What holds each body.
+    pub fn pins(&self) -> impl Iterator<Item = &build_pins::Pins> {
+        self.cloths.iter().map(|cloth| &cloth.pins).chain(self.soft_bodies.iter().map(|body| &body.pins))
+    }
+
+    /// The path of a body in the scene file.
+    pub fn path(&self, body: usize) -> KeyPath {
+        match body.checked_sub(self.cloths.len()) {
+            None => KeyPath::cloth(body),
+            Some(soft) => KeyPath::soft_body(soft),
+        }
+    }
 }
 
 /// A time of the scene: what keys and animations are asked for.
@@ -77,6 +117,7 @@ pub fn build(scene: &Scene) -> Result<(Model, State, Vec<Problem>), Vec<Problem>
     let mut problems = Vec::new();
     let mut model = Model {
         cloths: Vec::new(),
+        soft_bodies: Vec::new(),
         colliders: Vec::new(),
         contact: ContactRules::build(scene),
         render_meshes: Vec::new(),
@@ -87,7 +128,7 @@ pub fn build(scene: &Scene) -> Result<(Model, State, Vec<Problem>), Vec<Problem>
     let mut collider_inputs = Vec::new();
     let mut colliders = Vec::new();
     for (number, collider) in scene.colliders.iter().enumerate() {
-        let place = collider_path(number);
+        let place = KeyPath::collider(number);
         let asset = match &collider.shape {
             Shape::Mesh { mesh, placement, .. } => match import::read(mesh, placement, &place) {
                 Ok(asset) => {
@@ -113,7 +154,7 @@ pub fn build(scene: &Scene) -> Result<(Model, State, Vec<Problem>), Vec<Problem>
         .map(|(number, collider)| Some(MovingCollider::at(collider.as_ref()?, number, start)))
         .collect();
     for (number, cloth) in scene.cloths.iter().enumerate() {
-        let place = cloth_path(number);
+        let place = KeyPath::cloth(number);
         match import::read(&cloth.mesh, &cloth.placement, &place) {
             Ok(asset) => {
                 note_unit(&cloth.mesh, cloth.placement.scale, &asset.mesh.positions, &place, &mut problems);
@@ -124,8 +165,7 @@ pub fn build(scene: &Scene) -> Result<(Model, State, Vec<Problem>), Vec<Problem>
                     let help = "`dress_blend` takes animated colliders from that pose to the first frame's";
                     problems.push(Problem::warning(Place::Scene(place.key("mesh")), message).help(help));
                 }
-                let rules = model.contact.with_colliders(number).iter().flatten();
-                let thinnest = rules.map(|rule| rule.thickness).filter(|thickness| *thickness > 0.0).reduce(f64::min);
+                let thinnest = model.contact.thinnest(number);
                 let built = ClothModel::build(cloth, asset.mesh, scene, &placed, thinnest, &place, &mut problems);
                 remember(&mut model.inputs, built.iter().flat_map(|cloth| cloth.inputs.clone()).collect());
                 model.cloths.extend(built);
@@ -133,9 +173,15 @@ pub fn build(scene: &Scene) -> Result<(Model, State, Vec<Problem>), Vec<Problem>
             Err(problem) => problems.push(problem),
         }
     }
-    for (number, cloth) in scene.cloths.iter().enumerate() {
-        let place = cloth_path(number).key("render_mesh");
-        let asset = cloth.render_mesh.as_ref().map(|render| import::read(&render.mesh, &render.placement, &place));
+    let renders = scene.cloths.iter().map(|cloth| &cloth.render_mesh);
+    let renders = renders.chain(scene.soft_bodies.iter().map(|body| &body.render_mesh));
+    for (number, render) in renders.enumerate() {
+        let owner = match number.checked_sub(scene.cloths.len()) {
+            None => KeyPath::cloth(number),
+            Some(soft) => KeyPath::soft_body(soft),
+        };
+        let place = owner.key("render_mesh");
+        let asset = render.as_ref().map(|render| import::read(&render.mesh, &render.placement, &place));
         let asset = asset.transpose().unwrap_or_else(|problem| {
             problems.push(problem);
             None
@@ -146,23 +192,41 @@ pub fn build(scene: &Scene) -> Result<(Model, State, Vec<Problem>), Vec<Problem>
             asset.mesh
         }));
     }
+    for (number, body) in scene.soft_bodies.iter().enumerate() {
+        let place = KeyPath::soft_body(number);
+        match import::read(&body.mesh, &body.placement, &place) {
+            Ok(asset) => {
+                note_unit(&body.mesh, body.placement.scale, &asset.mesh.positions, &place, &mut problems);
+                remember(&mut model.inputs, asset.inputs);
+                problems.extend(asset.warnings);
+                let number = scene.cloths.len() + number;
+                let render = model.render_meshes[number].as_ref();
+                let thinnest = model.contact.thinnest(number);
+                let built =
+                    SoftBodyModel::build(body, asset.mesh, render, scene, &placed, thinnest, &place, &mut problems);
+                remember(&mut model.inputs, built.iter().flat_map(|body| body.inputs.clone()).collect());
+                model.soft_bodies.extend(built);
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
     problems.extend(collider_problems);
     remember(&mut model.inputs, collider_inputs);
     if problems.iter().any(|problem| problem.severity == Severity::Error) {
         return Err(problems);
     }
-    for (number, cloth) in model.cloths.iter().enumerate() {
+    for (number, skin) in model.skins().enumerate() {
         for (other, collider) in placed.iter().enumerate() {
             if let Some(collider) = collider
-                && model.contact.between(Body::Cloth(number), Body::Collider(other)).is_some()
+                && model.contact.between(number, model.body_count() + other).is_some()
             {
-                note_overlap(cloth, collider, &cloth_path(number), &mut problems);
+                note_overlap(skin, collider, &model.path(number), &mut problems);
             }
         }
     }
     drop(placed);
     model.colliders = colliders.into_iter().flatten().collect();
-    let state = State { cloths: model.cloths.iter().map(ClothState::at_rest).collect(), ..State::default() };
+    let state = State { bodies: model.skins().map(BodyState::at_rest).collect(), ..State::default() };
     Ok((model, state, problems))
 }
 
@@ -206,13 +270,13 @@ fn file_name(typed: &str) -> &str {
     Path::new(typed).file_name().and_then(|name| name.to_str()).unwrap_or(typed)
 }
 
-/// Warn about a cloth that starts inside a collider.
-fn note_overlap(cloth: &ClothModel, collider: &MovingCollider, place: &KeyPath, problems: &mut Vec<Problem>) {
+/// Warn about a body that starts inside a collider.
+fn note_overlap(skin: &Skin, collider: &MovingCollider, place: &KeyPath, problems: &mut Vec<Problem>) {
     let depth = |p: &crate::math::Vec3| collider.nearest(*p, 0.0).map_or(0.0, |nearest| -nearest.distance);
-    let inside = cloth.mesh.positions.iter().map(depth).filter(|&depth| depth > 0.0);
+    let inside = skin.mesh.positions.iter().map(depth).filter(|&depth| depth > 0.0);
     let (count, deepest) = inside.fold((0, 0.0_f64), |(count, deepest), depth| (count + 1, deepest.max(depth)));
     if count > 0 {
-        let (name, collider) = (&cloth.name, &collider.model.name);
+        let (name, collider) = (&skin.name, &collider.model.name);
         let message = format!("`{name}` starts inside of `{collider}`: {count} vertices, {:.1} mm deep", 1e3 * deepest);
         let help = "move one of them; else it is pushed out at 1 m/s, which `settle` can hide";
         problems.push(Problem::warning(Place::Scene(place.clone()), message).help(help));

@@ -11,6 +11,8 @@ pub enum Promise {
     Crossing,
     /// No visible edge is longer than allowed.
     Stretch,
+    /// No part of a soft body has more or less volume than allowed.
+    Volume,
     /// Surfaces keep their distance.
     Thickness,
     /// What rests is held by friction.
@@ -23,19 +25,20 @@ impl Promise {
         match self {
             Promise::Crossing => "crossing",
             Promise::Stretch => "stretch",
+            Promise::Volume => "volume",
             Promise::Thickness => "thickness",
             Promise::Friction => "friction",
         }
     }
 }
 
-/// A promise that a cloth's frame has broken, and where.
+/// A promise that a body's frame has broken, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
     /// Which one.
     pub promise: Promise,
-    /// The other body, if there is one: cloths first, then colliders, in the order of the model.
+    /// The other body, if there is one: cloths first, then soft bodies, then colliders, in the order of the model.
     pub with: Option<usize>,
-    /// Simulation vertices of the cloth, ascending.
+    /// Simulation vertices of the body, ascending.
     pub vertices: Vec<u32>,
 }

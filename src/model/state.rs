@@ -1,22 +1,24 @@
 //! What moves: exactly what a checkpoint has to hold.
 
-use super::ClothModel;
+use super::Skin;
 use crate::math::Vec3;
 
-/// Positions and velocities of one cloth's particles, and what its last frames have taught.
+/// Positions and velocities of one body's particles, and what its last frames have taught.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ClothState {
+pub struct BodyState {
     /// [m]
     pub x: Vec<Vec3>,
     /// [m/s]
     pub v: Vec<Vec3>,
     /// Vertices as they are written: those of the particles with what is too long made shorter, which the motion does not hear of [m].
     pub written: Vec<Vec3>,
+    /// Lengths at rest of a soft body's springs that have not stayed what they were; empty until one has not [m].
+    pub flowed: Vec<f64>,
     /// What the last frames have taught about the number of steps.
     pub pace: Pace,
 }
 
-/// How many steps a cloth needs, learnt from frame to frame: see `solver::substeps`.
+/// How many steps a body needs, learnt from frame to frame: see `solver::substeps`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
     /// On the rule's number of steps.
@@ -27,13 +29,14 @@ pub struct Pace {
     pub strain: f64,
 }
 
-impl ClothState {
+impl BodyState {
     /// At the mesh's own place, not moving.
-    pub fn at_rest(cloth: &ClothModel) -> Self {
-        ClothState {
-            x: cloth.rest.clone(),
-            v: vec![Vec3::zeros(); cloth.rest.len()],
-            written: cloth.mesh.positions.clone(),
+    pub fn at_rest(skin: &Skin) -> Self {
+        BodyState {
+            x: skin.rest.clone(),
+            v: vec![Vec3::zeros(); skin.rest.len()],
+            written: skin.mesh.positions.clone(),
+            flowed: Vec::new(),
             pace: Pace { factor: 1.0, change: 1.0, strain: 0.0 },
         }
     }
@@ -43,7 +46,7 @@ impl ClothState {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
     /// In the order of the model.
-    pub cloths: Vec<ClothState>,
+    pub bodies: Vec<BodyState>,
     /// How far the wind has carried its eddies since the start [m].
     pub wind_drift: Vec3,
 }

@@ -16,14 +16,16 @@ struct Objects<'a> {
 }
 
 impl Resolver<'_> {
-    /// Fills in the scene's contacts and what they say about cloths with themselves; all objects are known.
+    /// Fills in the scene's contacts and what they say about objects with themselves; all objects are known.
     pub(super) fn contacts(&mut self, file: &SceneFile, scene: &mut Scene) {
         let cloths = file.cloth.iter().enumerate().map(|(index, cloth)| (cloth.name.as_str(), Body::Cloth(index)));
         let colliders =
             file.collider.iter().enumerate().map(|(index, collider)| (collider.name.as_str(), Body::Collider(index)));
-        let names: Vec<&str> = cloths.clone().chain(colliders.clone()).map(|(name, _)| name).collect();
+        let soft = file.soft_body.iter().enumerate().map(|(index, body)| (body.name.as_str(), Body::SoftBody(index)));
+        let all = cloths.chain(soft).chain(colliders);
+        let names: Vec<&str> = all.clone().map(|(name, _)| name).collect();
         // Of two objects with one name, which is an error already, any will do.
-        let objects = Objects { names, bodies: cloths.chain(colliders).collect() };
+        let objects = Objects { names, bodies: all.collect() };
         let mut known = HashMap::new();
         for (number, entry) in file.contact.iter().enumerate() {
             let path = KeyPath::contact(number);
@@ -43,10 +45,13 @@ impl Resolver<'_> {
             }
             self.static_friction(entry, between, scene, &path);
             let collide = entry.collide.unwrap_or(true);
-            if let [Body::Cloth(cloth), Body::Cloth(other)] = between
-                && cloth == other
-            {
-                if file.cloth[cloth].self_collision.is_some_and(|typed| typed != collide) {
+            if between[0] == between[1] {
+                let typed = match between[0] {
+                    Body::Cloth(number) => file.cloth[number].self_collision,
+                    Body::SoftBody(number) => file.soft_body[number].self_collision,
+                    Body::Collider(_) => None,
+                };
+                if typed.is_some_and(|typed| typed != collide) {
                     let message =
                         format!("`self_collision = {}` of `{}` says the opposite", !collide, entry.between[0]);
                     let help = "both mean the same: keep one of them";
@@ -56,7 +61,11 @@ impl Resolver<'_> {
                         help,
                     );
                 }
-                scene.cloths[cloth].self_collision = collide;
+                match between[0] {
+                    Body::Cloth(number) => scene.cloths[number].self_collision = collide,
+                    Body::SoftBody(number) => scene.soft_bodies[number].self_collision = collide,
+                    Body::Collider(_) => {}
+                }
             }
             scene.contacts.push(ContactPair {
                 between,
@@ -116,7 +125,7 @@ impl Resolver<'_> {
                 true => format!("`{}` is a collider, and colliders do not collide with themselves", entry.between[0]),
                 false => format!("{} colliders, and those do not collide with each other", both(entry, "are", "is")),
             };
-            self.error_with_help(&path, message, "name at least one cloth");
+            self.error_with_help(&path, message, "name at least one cloth or soft body");
             return None;
         }
         Some(between)
@@ -126,6 +135,7 @@ impl Resolver<'_> {
     fn static_friction(&mut self, entry: &ContactEntry, between: [Body; 2], scene: &Scene, path: &KeyPath) {
         let largest = |body: Body| match body {
             Body::Cloth(number) => scene.cloths[number].fabric.friction,
+            Body::SoftBody(number) => scene.soft_bodies[number].flesh.friction,
             Body::Collider(number) => scene.colliders[number].friction.values().fold(0.0, f64::max),
         };
         let mean = (largest(between[0]) * largest(between[1])).sqrt();

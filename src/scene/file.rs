@@ -6,10 +6,12 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Channel, ClothKind, Format, Glb, MeshSides, RenderWrite, SolverChoice, Space, Unit, UpAxis};
+use super::{
+    Channel, ClothKind, Format, Glb, MeshSides, RenderWrite, SoftKind, SolverChoice, Space, Unit, UpAxis, VolumeParts,
+};
 use crate::math::curve::Interpolation;
 
-/// A cloth scene for Kiln.
+/// A scene for Kiln.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Kiln scene")]
@@ -25,7 +27,10 @@ pub struct SceneFile {
     /// Pieces of cloth, one [[cloth]] each.
     #[serde(default)]
     pub cloth: Vec<ClothEntry>,
-    /// Things that cloth cannot enter, one [[collider]] each.
+    /// Soft bodies, one [[soft_body]] each.
+    #[serde(default)]
+    pub soft_body: Vec<SoftBodyEntry>,
+    /// Things that cloth and soft bodies cannot enter, one [[collider]] each.
     #[serde(default)]
     pub collider: Vec<ColliderEntry>,
     /// Pairs of objects that touch in their own way, one [[contact]] each.
@@ -225,6 +230,32 @@ pub struct MadeMesh {
     pub sheet: Option<SheetMesh>,
     /// A flat disc: { radius = 0.75, inner = 2302, rim = 120 }.
     pub disc: Option<DiscMesh>,
+    /// A closed box: { size = [1.0, 0.5, 0.5], vertices = [11, 6, 6] }.
+    #[serde(rename = "box")]
+    pub cuboid: Option<CuboidMesh>,
+    /// A closed ball: { radius = 0.5, vertices = 17 }.
+    pub ball: Option<BallMesh>,
+}
+
+/// A closed box, centred on the origin.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CuboidMesh {
+    /// Length along x, y and z [m].
+    pub size: [f64; 3],
+    /// Number of vertices along x, y and z; default 11 each.
+    pub vertices: Option<[u32; 3]>,
+}
+
+/// A closed ball, centred on the origin: a box blown up, so that its triangles are of about one size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BallMesh {
+    /// Radius [m].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub radius: f64,
+    /// Number of vertices along the edges of the box it is blown up from; 17 make 1538 vertices. Default 17.
+    pub vertices: Option<u32>,
 }
 
 /// A flat rectangle in the xz-plane, centred on the origin.
@@ -354,6 +385,159 @@ pub struct ClothEntry {
     pub render_mesh: Option<RenderMeshText>,
 }
 
+/// A soft body: keeps its volume, whatever is done to it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SoftBodyEntry {
+    /// Name of the body, and of its caches; no two objects may share one.
+    pub name: String,
+    /// How it is made of particles: "tetrahedra" (default), a lattice through its inside. Any triangles will do: open, holed,
+    /// crossing themselves, in several pieces.
+    #[serde(default)]
+    pub model: SoftKind,
+    /// Path of a glTF or OBJ file (relative to the scene file), or a made mesh such as { ball = { radius = 0.5 } } or
+    /// { box = { size = [1.0, 0.5, 0.5] } }. It is what touches, and what is written unless there is a render_mesh.
+    pub mesh: MeshText,
+    /// Which object, group or node of the mesh file; may be left out if the file has at most one object.
+    pub object: Option<String>,
+    /// Unit of the mesh file: "m" (default), "cm", "mm", "in" or "ft".
+    pub unit: Option<Unit>,
+    /// Extra factor on the size of the mesh.
+    #[serde(default = "default_scale")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub scale: f64,
+    /// Which axis of the mesh file points up: "y" (default) or "z".
+    pub up: Option<UpAxis>,
+    /// Where the body starts.
+    #[serde(default)]
+    pub transform: StaticTransform,
+    /// Mass per volume [kg/m3]; default 1000, which is water.
+    #[serde(default = "default_density")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub density: f64,
+    /// Young's modulus [Pa]: 1000 is jelly, 1e4 (default) soft flesh, 1e5 a firm sponge, 1e6 rubber.
+    #[serde(default = "default_stiffness")]
+    #[schemars(range(min = 0))]
+    pub stiffness: f64,
+    /// Time constant of its damping [s]; default 0.02.
+    #[serde(default = "default_damping")]
+    #[schemars(range(min = 0))]
+    pub damping: f64,
+    /// Friction coefficient, to which the other object's adds by the geometric mean; default 0.5.
+    #[serde(default = "default_body_friction")]
+    #[schemars(range(min = 0))]
+    pub friction: f64,
+    /// Friction coefficient while the body sticks, not less than friction; without it, friction.
+    #[schemars(range(min = 0))]
+    pub static_friction: Option<f64>,
+    /// How much of its speed is left when it bounces, from 0 to 1, times that of the other object, besides what its own elasticity
+    /// gives back; default 0.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub restitution: f64,
+    /// Distance that the body keeps from what it touches [m]; default 0.002.
+    #[serde(default = "default_body_thickness")]
+    #[schemars(range(min = 0))]
+    pub thickness: f64,
+    /// Whether it collides with itself; default true.
+    pub self_collision: Option<bool>,
+    /// Largest relative error of its volume, of each part of it: 0.005 (default) is half a percent.
+    #[serde(default = "default_volume_tolerance")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub volume_tolerance: f64,
+    /// Which parts keep their volume: "cells" (default), the cubes of the lattice, or "rings", all that meets in a particle.
+    #[serde(default)]
+    pub volume: VolumeParts,
+    /// Pressure inside, above that outside [Pa]: the body grows until its stiffness holds it, and keeps that volume: a number, or
+    /// keys. Default 0.
+    #[serde(default = "default_pressure")]
+    pub pressure: Keyable<f64>,
+    /// What stays when it is bent too far: { yield = 0.1, creep = 2.0 }; without it, nothing.
+    pub plasticity: Option<PlasticityEntry>,
+    /// Where stiffness is more or less: { attribute = "_STIFF" }, { image = "mask.png", range = [1, 10] } or
+    /// { groups = { head = 3.0 } }.
+    pub stiffness_map: Option<MapEntry>,
+    /// How its lattice is made: { cell = 0.05 }, { count = 1500 }; without it, Kiln decides.
+    #[serde(default)]
+    pub tetrahedra: TetrahedraEntry,
+    /// Parts that are held in place or led: the particles nearest to the vertices that are named, and those inside of a box or
+    /// sphere.
+    #[serde(default)]
+    pub pins: Vec<PinEntry>,
+    /// A finer mesh that follows the body into the caches: the path of an OBJ file (relative to the scene file), or
+    /// { mesh = "dense.obj", write = "beside" }.
+    pub render_mesh: Option<RenderMeshText>,
+}
+
+fn default_density() -> f64 {
+    1000.0
+}
+
+fn default_stiffness() -> f64 {
+    1e4
+}
+
+fn default_damping() -> f64 {
+    0.02
+}
+
+fn default_body_friction() -> f64 {
+    0.5
+}
+
+fn default_body_thickness() -> f64 {
+    0.002
+}
+
+fn default_volume_tolerance() -> f64 {
+    0.005
+}
+
+fn default_pressure() -> Keyable<f64> {
+    Keyable::Constant(0.0)
+}
+
+/// What stays of a deformation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PlasticityEntry {
+    /// Relative change of length that is still taken back.
+    #[serde(rename = "yield")]
+    #[schemars(range(min = 0))]
+    pub yields_at: f64,
+    /// How fast what is beyond it stays [1/s]: 1 keeps two thirds of it after a second. Default 2.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub creep: Option<f64>,
+}
+
+/// How the lattice of a soft body is made: give at most one of cell and count.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TetrahedraEntry {
+    /// Edge of its cubes [m], five tetrahedra each.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub cell: Option<f64>,
+    /// About this many tetrahedra.
+    #[schemars(range(min = 5))]
+    pub count: Option<u32>,
+    /// Part of a cube that must be inside the mesh for it to belong to the body, from 0 to 1; default 0.5.
+    #[schemars(range(min = 0, max = 1))]
+    pub density: Option<f64>,
+    /// How near a ray must come to a surface to have crossed it, as the probability 1 - distance / largest distance. For meshes with
+    /// thin parts; default k1_voxels = 1.
+    #[schemars(range(min = 0, max = 1))]
+    pub k1: Option<f64>,
+    /// The same for how far away it must be again to cross the next one; default k2_voxels = 1.
+    #[schemars(range(min = 0, max = 1))]
+    pub k2: Option<f64>,
+    /// k1 as a distance in voxels.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub k1_voxels: Option<f64>,
+    /// k2 as a distance in voxels.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub k2_voxels: Option<f64>,
+}
+
 /// Which shape is free of stretch: "mesh", or { uv = 1.0 } for the UV layout with this many metres for one UV unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
@@ -404,7 +588,7 @@ pub struct MapEntry {
     pub range: Option<[f64; 2]>,
 }
 
-/// A finer mesh that follows the cloth: a path, or a table with a mesh and how it is read and written.
+/// A finer mesh that follows its object: a path, or a table with a mesh and how it is read and written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum RenderMeshText {
@@ -414,7 +598,7 @@ pub enum RenderMeshText {
     Entry(RenderMeshEntry),
 }
 
-/// A finer mesh that follows the cloth, in the cloth's own place.
+/// A finer mesh that follows a cloth or soft body, in its place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RenderMeshEntry {
@@ -569,7 +753,7 @@ pub enum ShapeName {
     Mesh,
 }
 
-/// Something that cloth cannot enter.
+/// Something that cloth and soft bodies cannot enter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ColliderEntry {
@@ -636,7 +820,7 @@ fn default_friction() -> Keyable<f64> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ContactEntry {
-    /// Names of two objects, at least one of them a cloth: ["shirt", "coat"]; a cloth twice means the cloth with itself.
+    /// Names of two objects, at most one of them a collider: ["shirt", "coat"]; the same name twice means the object with itself.
     pub between: [String; 2],
     /// Whether they collide or pass through each other; default true.
     pub collide: Option<bool>,
@@ -702,4 +886,7 @@ pub struct GatesSection {
     pub max_penetration: Option<f64>,
     /// Most edges that pierce a triangle in any frame: 0 for none.
     pub max_crossings: Option<u64>,
+    /// On the relative error of a soft body's volume, of each part of it and of the whole; 0.005 is half a percent.
+    #[schemars(range(min = 0))]
+    pub max_volume_error: Option<f64>,
 }

@@ -19,11 +19,12 @@ mod read;
 mod resolve;
 #[allow(clippy::module_inception, reason = "the resolved scene is the room's main resident")]
 pub mod scene;
+mod soft_bodies;
 mod stand_in;
 pub mod suggest;
 mod tree;
 mod validate;
 
 pub use objects::render_name;
-pub use read::{Failure, Resolved, cloth_path, collider_path, read, read_text, schema};
+pub use read::{Failure, Resolved, read, read_text, schema};
 pub use scene::*;

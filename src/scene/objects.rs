@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::file::{
     AnimationEntry, AnimationText, ClothEntry, ColliderEntry, FollowText, MapEntry, MeshText, MovingTransform,
-    PinEntry, RenderMeshEntry, RenderMeshText, RestText, SceneFile, ShapeName,
+    PinEntry, RenderMeshEntry, RenderMeshText, RestText, SceneFile, ShapeName, StaticTransform,
 };
 use super::problem::{KeyPath, Place, Problem};
 use super::resolve::Resolver;
@@ -26,6 +26,26 @@ const MAX_NAME_LENGTH: usize = 100;
 /// What to do about sticking that is weaker than sliding.
 pub(super) const STATIC_HELP: &str = "what slides is held less than what sticks: raise it, or lower `friction`";
 
+/// What an object says about how its mesh file is read and where it stands.
+pub(super) struct OwnMesh<'a> {
+    pub unit: Option<Unit>,
+    pub scale: f64,
+    pub up: Option<UpAxis>,
+    pub transform: &'a StaticTransform,
+}
+
+impl OwnMesh<'_> {
+    /// From file to world.
+    pub fn placement(&self) -> Placement {
+        Placement {
+            up: self.up.unwrap_or_default(),
+            scale: self.unit.unwrap_or_default().metres() * self.scale,
+            rotate: self.transform.rotate.into(),
+            translate: self.transform.translate.into(),
+        }
+    }
+}
+
 impl Resolver<'_> {
     /// Names become file names on every system.
     pub(super) fn name(&mut self, name: &str, path: &KeyPath) {
@@ -39,15 +59,26 @@ impl Resolver<'_> {
         let cloths = file.cloth.iter().enumerate().map(|(index, cloth)| named(KeyPath::cloth(index), &cloth.name));
         let colliders =
             file.collider.iter().enumerate().map(|(index, entry)| named(KeyPath::collider(index), &entry.name));
-        let renders = file.cloth.iter().enumerate().filter_map(|(index, cloth)| match &cloth.render_mesh {
+        let soft = file.soft_body.iter().enumerate().map(|(index, body)| named(KeyPath::soft_body(index), &body.name));
+        let of_cloths = file
+            .cloth
+            .iter()
+            .enumerate()
+            .map(|(index, cloth)| (KeyPath::cloth(index), &cloth.name, &cloth.render_mesh));
+        let of_soft = file
+            .soft_body
+            .iter()
+            .enumerate()
+            .map(|(index, body)| (KeyPath::soft_body(index), &body.name, &body.render_mesh));
+        let renders = of_cloths.chain(of_soft).filter_map(|(owner, name, render)| match render {
             Some(RenderMeshText::Entry(entry)) if entry.write == RenderWrite::Beside => {
-                let owner = KeyPath::cloth(index).key("render_mesh");
-                Some((owner.clone(), owner, render_name(&cloth.name)))
+                let owner = owner.key("render_mesh");
+                Some((owner.clone(), owner, render_name(name)))
             }
             _ => None,
         });
         let mut seen = std::collections::HashMap::new();
-        for (place, owner, name) in cloths.chain(colliders).chain(renders) {
+        for (place, owner, name) in cloths.chain(soft).chain(colliders).chain(renders) {
             let place = Place::Scene(place);
             match seen.insert(name.to_lowercase(), (owner, name.clone())) {
                 Some((other, first)) if first == name => {
@@ -70,16 +101,11 @@ impl Resolver<'_> {
 
     fn cloth(&mut self, entry: &ClothEntry, colliders: &[ColliderEntry], path: &KeyPath) -> Cloth {
         self.name(&entry.name, &path.key("name"));
-        let pins_path = path.key("pins");
+        let own = OwnMesh { unit: entry.unit, scale: entry.scale, up: entry.up, transform: &entry.transform };
         Cloth {
             name: entry.name.clone(),
             mesh: self.mesh(&entry.mesh, &entry.object, entry.unit, entry.up, path),
-            placement: Placement {
-                up: entry.up.unwrap_or_default(),
-                scale: entry.unit.unwrap_or_default().metres() * entry.scale,
-                rotate: entry.transform.rotate.into(),
-                translate: entry.transform.translate.into(),
-            },
+            placement: own.placement(),
             fabric: self.fabric(entry, path),
             self_collision: entry.self_collision.unwrap_or(true),
             layer: entry.layer,
@@ -95,18 +121,18 @@ impl Resolver<'_> {
                 bend: self.map(entry.bend_map.as_ref(), true, &path.key("bend_map")),
                 max_stretch: self.map(entry.stretch_map.as_ref(), false, &path.key("stretch_map")),
             },
-            pins: entry
-                .pins
-                .iter()
-                .enumerate()
-                .map(|(index, pin)| self.pin(pin, colliders, &pins_path.index(index)))
-                .collect(),
-            render_mesh: entry.render_mesh.as_ref().map(|typed| self.render_mesh(typed, entry, path)),
+            pins: self.pins(&entry.pins, colliders, path),
+            render_mesh: entry.render_mesh.as_ref().map(|typed| self.render_mesh(typed, &own, path)),
         }
     }
 
-    /// What is not said about a render mesh is as with the cloth's own mesh, whose file it likely shares.
-    fn render_mesh(&mut self, typed: &RenderMeshText, cloth: &ClothEntry, path: &KeyPath) -> RenderMesh {
+    pub(super) fn pins(&mut self, entries: &[PinEntry], colliders: &[ColliderEntry], path: &KeyPath) -> Vec<Pin> {
+        let path = path.key("pins");
+        entries.iter().enumerate().map(|(index, pin)| self.pin(pin, colliders, &path.index(index))).collect()
+    }
+
+    /// What is not said about a render mesh is as with the object's own mesh, whose file it likely shares.
+    pub(super) fn render_mesh(&mut self, typed: &RenderMeshText, own: &OwnMesh, path: &KeyPath) -> RenderMesh {
         let plain = |mesh| RenderMeshEntry {
             mesh,
             object: None,
@@ -122,16 +148,15 @@ impl Resolver<'_> {
                 (entry.clone(), self.mesh(&entry.mesh, &entry.object, entry.unit, entry.up, &path))
             }
         };
-        // A made mesh is in metres and Y up whatever the cloth's file is.
+        // A made mesh is in metres and Y up whatever the object's file is.
         let is_file = matches!(mesh, MeshSource::File { .. });
-        let unit = entry.unit.or(cloth.unit.filter(|_| is_file)).unwrap_or_default();
-        let placement = Placement {
-            up: entry.up.or(cloth.up.filter(|_| is_file)).unwrap_or_default(),
-            scale: unit.metres() * entry.scale.unwrap_or(cloth.scale),
-            rotate: cloth.transform.rotate.into(),
-            translate: cloth.transform.translate.into(),
+        let placed = OwnMesh {
+            unit: entry.unit.or(own.unit.filter(|_| is_file)),
+            scale: entry.scale.unwrap_or(own.scale),
+            up: entry.up.or(own.up.filter(|_| is_file)),
+            transform: own.transform,
         };
-        RenderMesh { mesh, placement, write: entry.write }
+        RenderMesh { mesh, placement: placed.placement(), write: entry.write }
     }
 
     fn fabric(&mut self, entry: &ClothEntry, path: &KeyPath) -> Fabric {
@@ -183,7 +208,7 @@ impl Resolver<'_> {
     }
 
     /// Where the factors of a map come from; what depends on the mesh or the image is checked when those are read.
-    fn map(&mut self, entry: Option<&MapEntry>, may_be_zero: bool, path: &KeyPath) -> Option<MapSource> {
+    pub(super) fn map(&mut self, entry: Option<&MapEntry>, may_be_zero: bool, path: &KeyPath) -> Option<MapSource> {
         let MapEntry { attribute, image, channel, groups, range } = entry?;
         let message = "a map has exactly one of `attribute`, `image`, `groups`";
         let factors = range.unwrap_or([0.0, 1.0]);
@@ -229,7 +254,7 @@ impl Resolver<'_> {
         Some(source)
     }
 
-    fn mesh(
+    pub(super) fn mesh(
         &mut self,
         mesh: &MeshText,
         object: &Option<String>,
@@ -247,8 +272,8 @@ impl Resolver<'_> {
             self.problems.push(Problem::error(Place::Key(path.key(key)), message).help("remove it"));
         }
         let path = path.key("mesh");
-        let (source, vertex_count, key) = match (&made.sheet, &made.disc) {
-            (Some(sheet), None) => {
+        let (source, vertex_count, key) = match (&made.sheet, &made.disc, &made.cuboid, &made.ball) {
+            (Some(sheet), None, None, None) => {
                 let path = path.key("sheet");
                 if let Some(axis) = sheet.vertices.iter().position(|count| *count < 2) {
                     self.error(&path.key("vertices").index(axis), "a sheet needs at least 2 vertices along each side");
@@ -263,7 +288,29 @@ impl Resolver<'_> {
                     "sheet",
                 )
             }
-            (None, Some(disc)) => {
+            (None, None, Some(cuboid), None) => {
+                let path = path.key("box");
+                let vertices = cuboid.vertices.unwrap_or([11; 3]);
+                if let Some(axis) = vertices.iter().position(|count| *count < 2) {
+                    self.error(&path.key("vertices").index(axis), "a box needs at least 2 vertices along each side");
+                }
+                if let Some(axis) = cuboid.size.iter().position(|length| *length <= 0.0) {
+                    self.error(&path.key("size").index(axis), "the size of a box must be more than 0");
+                }
+                let [x, y, z] = vertices.map(u64::from);
+                let count =
+                    2 * (x.saturating_mul(y)).saturating_add(y.saturating_mul(z)).saturating_add(z.saturating_mul(x));
+                (MeshSource::Cuboid { size: cuboid.size, vertices }, count, "box")
+            }
+            (None, None, None, Some(ball)) => {
+                let vertices = ball.vertices.unwrap_or(17);
+                if vertices < 2 {
+                    self.error(&path.key("ball").key("vertices"), "a ball needs at least 2 vertices along each side");
+                }
+                let count = 6 * u64::from(vertices).saturating_mul(u64::from(vertices));
+                (MeshSource::Ball { radius: ball.radius, vertices }, count, "ball")
+            }
+            (None, Some(disc), None, None) => {
                 if matches!(disc.inner, 2 | 3) {
                     let path = path.key("disc").key("inner");
                     self.error(
@@ -275,7 +322,7 @@ impl Resolver<'_> {
                 (source, u64::from(disc.inner) + u64::from(disc.rim), "disc")
             }
             _ => {
-                self.error(&path, "a made mesh is exactly one of `sheet` and `disc`");
+                self.error(&path, "a made mesh is exactly one of `sheet`, `disc`, `box` and `ball`");
                 return MeshSource::Disc { radius: 1.0, inner: 1, rim: 3 };
             }
         };

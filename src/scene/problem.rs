@@ -23,6 +23,11 @@ impl KeyPath {
         KeyPath::default().key("cloth").index(index)
     }
 
+    /// The path of a soft body, by its place in the scene.
+    pub fn soft_body(index: usize) -> KeyPath {
+        KeyPath::default().key("soft_body").index(index)
+    }
+
     /// The path of a collider, by its place in the scene.
     pub fn collider(index: usize) -> KeyPath {
         KeyPath::default().key("collider").index(index)

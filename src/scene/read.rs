@@ -41,16 +41,6 @@ pub struct Failure {
     pub scene: Option<Box<Scene>>,
 }
 
-/// The path of a cloth in the scene file, by its place in `Scene::cloths`.
-pub fn cloth_path(index: usize) -> KeyPath {
-    KeyPath::cloth(index)
-}
-
-/// The path of a collider in the scene file, by its place in `Scene::colliders`.
-pub fn collider_path(index: usize) -> KeyPath {
-    KeyPath::collider(index)
-}
-
 /// Reads a scene file. `overrides` are `--set` arguments, `frames` is the `--frames` argument.
 pub fn read(path: &Path, overrides: &[String], frames: Option<&str>) -> Result<Resolved, Failure> {
     let text = read_file(path).map_err(|problem| Failure { document: None, problems: vec![*problem], scene: None })?;

@@ -61,19 +61,21 @@ impl Resolver<'_> {
             },
             drag: self.amounts(&file.air.drag, &root.key("air").key("drag")),
             cloths: self.cloths(&file.cloth, &file.collider),
+            soft_bodies: self.soft_bodies(&file.soft_body, &file.collider),
             colliders: self.colliders(&file.collider),
             contacts: Vec::new(),
-            output: self.output(&file.output, file.cloth.len(), &root.key("output")),
+            output: self.output(&file.output, file.cloth.len() + file.soft_body.len(), &root.key("output")),
             gates: Gates {
                 max_stretch: file.gates.max_stretch,
                 max_constraint_stretch: file.gates.max_constraint_stretch,
                 max_penetration: file.gates.max_penetration,
                 max_crossings: file.gates.max_crossings,
+                max_volume_error: file.gates.max_volume_error,
             },
         };
-        if scene.cloths.is_empty() {
-            let help = "add a [[cloth]] with a `name` and a `mesh`";
-            self.error_with_help(&root.key("cloth"), "there is no cloth in this scene", help);
+        if scene.cloths.is_empty() && scene.soft_bodies.is_empty() {
+            let help = "add a [[cloth]] or a [[soft_body]] with a `name` and a `mesh`";
+            self.error_with_help(&root.key("cloth"), "there is no cloth and no soft body in this scene", help);
         }
         self.unique_names(file);
         self.contacts(file, &mut scene);
@@ -125,7 +127,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn output(&mut self, section: &OutputSection, cloth_count: usize, path: &KeyPath) -> Output {
+    fn output(&mut self, section: &OutputSection, body_count: usize, path: &KeyPath) -> Output {
         let mut formats = section.formats.clone();
         formats.sort();
         formats.dedup();
@@ -141,8 +143,8 @@ impl Resolver<'_> {
                 self.error_with_help(&path, message, help);
             }
             Ok(pattern) => {
-                if cloth_count > 1 && !pattern.has_object() {
-                    let message = format!("{cloth_count} cloths would be written under one name");
+                if body_count > 1 && !pattern.has_object() {
+                    let message = format!("{body_count} objects would be written under one name");
                     self.error_with_help(&path, message, "put `{object}` into the pattern");
                 }
                 if formats.contains(&Format::Obj) && !pattern.has_frame() {

@@ -149,6 +149,20 @@ pub enum MeshSource {
         /// Vertices on the rim.
         rim: u32,
     },
+    /// A closed box, centred on the origin.
+    Cuboid {
+        /// Extent along x, y and z [m].
+        size: [f64; 3],
+        /// Vertices along x, y and z.
+        vertices: [u32; 3],
+    },
+    /// A closed ball, centred on the origin: a box blown up.
+    Ball {
+        /// Radius [m].
+        radius: f64,
+        /// Vertices along the edges of that box.
+        vertices: u32,
+    },
 }
 
 /// How file coordinates become world coordinates: axis, scale, then turn, then shift.
@@ -402,7 +416,123 @@ pub struct Cloth {
     pub render_mesh: Option<RenderMesh>,
 }
 
-/// A mesh that follows a cloth without taking part in the simulation.
+/// How a soft body is made of particles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SoftKind {
+    /// A lattice of tetrahedra through its inside.
+    #[default]
+    Tetrahedra,
+}
+
+/// Which parts of a soft body keep their volume.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum VolumeParts {
+    /// The cells of its lattice, five tetrahedra each.
+    #[default]
+    Cells,
+    /// All tetrahedra that meet in a particle.
+    Rings,
+}
+
+/// What a soft body is made of.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Flesh {
+    /// Mass per volume [kg/m³].
+    pub density: f64,
+    /// Young's modulus [Pa].
+    pub stiffness: f64,
+    /// Time constant of damping [s].
+    pub damping: f64,
+    /// Coulomb coefficient while it slides; a pair uses the geometric mean of both sides.
+    pub friction: f64,
+    /// The same while it sticks, not less.
+    pub static_friction: f64,
+    /// Part of its speed that is left when it bounces; a pair uses the product of both sides.
+    pub restitution: f64,
+    /// Distance that it keeps from what it touches [m].
+    pub thickness: f64,
+    /// Largest relative error of the volume of each of its parts.
+    pub volume_tolerance: f64,
+    /// Which parts.
+    pub volume: VolumeParts,
+    /// Inside, above that outside [Pa].
+    pub pressure: Curve<f64>,
+    /// What stays of a deformation.
+    pub plasticity: Option<Plasticity>,
+}
+
+/// What stays of a deformation.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Plasticity {
+    /// Relative change of length that is still taken back.
+    pub yields_at: f64,
+    /// How fast what is beyond stays [1/s].
+    pub creep: f64,
+}
+
+/// How fine a lattice is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LatticeSize {
+    /// By the mesh.
+    Auto,
+    /// Edge of its cells [m].
+    Cell(f64),
+    /// About so many tetrahedra.
+    Count(u32),
+}
+
+/// How near to a surface something is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Nearness {
+    /// As the probability `1 - distance / largest distance`.
+    Probability(f64),
+    /// As a distance in voxels.
+    Voxels(f64),
+}
+
+/// How the lattice of a soft body is made.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Lattice {
+    /// How fine.
+    pub size: LatticeSize,
+    /// Part of a cell that must be inside.
+    pub density: f64,
+    /// How near a ray comes to a surface that it crosses.
+    pub k1: Nearness,
+    /// How far away it must be again before the next one.
+    pub k2: Nearness,
+}
+
+/// A soft body.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SoftBody {
+    /// Unique among all objects.
+    pub name: String,
+    /// How it is made of particles.
+    pub kind: SoftKind,
+    /// Its mesh.
+    pub mesh: MeshSource,
+    /// From file to world.
+    pub placement: Placement,
+    /// What it is made of.
+    pub flesh: Flesh,
+    /// Where its stiffness differs.
+    pub stiffness_map: Option<MapSource>,
+    /// How its lattice is made.
+    pub lattice: Lattice,
+    /// Whether it collides with itself.
+    pub self_collision: bool,
+    /// Held parts.
+    pub pins: Vec<Pin>,
+    /// The mesh that is written in place of its own, or beside it.
+    pub render_mesh: Option<RenderMesh>,
+}
+
+/// A mesh that follows a cloth or soft body without taking part in the simulation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RenderMesh {
     /// Where it comes from.
@@ -508,7 +638,7 @@ pub enum MeshSides {
     Two,
 }
 
-/// Something that cloth cannot enter.
+/// Something that cloth and soft bodies cannot enter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Collider {
     /// Unique among all objects.
@@ -533,6 +663,8 @@ pub struct Collider {
 pub enum Body {
     /// A cloth.
     Cloth(usize),
+    /// A soft body.
+    SoftBody(usize),
     /// A collider.
     Collider(usize),
 }
@@ -540,7 +672,7 @@ pub enum Body {
 /// What a pair of objects has instead of what follows from both.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ContactPair {
-    /// In ascending order, so the first one is a cloth.
+    /// In ascending order, so the first one is no collider.
     pub between: [Body; 2],
     /// Whether they collide.
     pub collide: bool,
@@ -650,6 +782,9 @@ pub struct Gates {
     pub max_penetration: Option<f64>,
     /// Most edges that pierce a triangle.
     pub max_crossings: Option<u64>,
+    /// On the relative error of a soft body's volume.
+    #[serde(default)]
+    pub max_volume_error: Option<f64>,
 }
 
 impl Scene {
@@ -693,6 +828,8 @@ pub struct Scene {
     pub drag: Curve<f64>,
     /// Cloths in the order of the file.
     pub cloths: Vec<Cloth>,
+    /// Soft bodies in the order of the file.
+    pub soft_bodies: Vec<SoftBody>,
     /// Colliders in the order of the file.
     pub colliders: Vec<Collider>,
     /// Pairs that touch in their own way, each pair at most once.

@@ -22,7 +22,7 @@ pub struct Drive {
     pub substeps: u32,
 }
 
-/// What touching did to one cloth in a frame.
+/// What touching did to one body in a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TouchCounts {
     /// Contacts between features that pressed in the last step.
@@ -37,9 +37,9 @@ pub struct TouchCounts {
     pub released: u32,
 }
 
-/// What a frame did to one cloth.
+/// What a frame did to one body.
 #[derive(Clone, Debug, Default)]
-pub struct ClothReport {
+pub struct BodyReport {
     /// Sweeps over the constraints' positions.
     pub iterations: u64,
     /// Solves and factorisations of the linear solvers.
@@ -48,7 +48,8 @@ pub struct ClothReport {
     pub contacts: u32,
     /// What touching triangles did.
     pub touched: TouchCounts,
-    /// Largest part of its allowed stretch that a visible edge has at the end: above 1 the promise is broken.
+    /// Largest part of its allowed stretch that a visible edge has at the end, or of its tolerance that the volume of a soft body's part is off
+    /// by: above 1 the promise is broken.
     pub used: f64,
     /// The same before the sweeps at the frame's end: what the steps alone have left. Of constraints, where vertices between midpoints say
     /// nothing about the steps.
@@ -62,7 +63,7 @@ pub struct ClothReport {
     pub broken: Vec<Broken>,
 }
 
-impl ClothReport {
+impl BodyReport {
     /// By how much the frame misses what it promises: 0 if it does not, infinite if its numbers have ended.
     pub fn missed_by(&self) -> f64 {
         if self.broken_at.is_some() {
@@ -90,7 +91,7 @@ impl ClothReport {
     }
 }
 
-/// Written coordinates of one cloth: simulation vertices.
+/// Written coordinates of one body: simulation vertices.
 #[derive(Clone, Debug, Default)]
 pub struct Vertices {
     /// [m]
@@ -99,7 +100,7 @@ pub struct Vertices {
     pub velocities: Vec<Vec3>,
 }
 
-/// What a frame looks like in numbers, for one cloth.
+/// What a frame looks like in numbers, for one body.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Quality {
     /// Largest relative length error of the constraints.
@@ -108,6 +109,10 @@ pub struct Quality {
     pub mean_stretch: f64,
     /// Deepest vertex below a collider's surface [m].
     pub max_penetration: f64,
+    /// Of a soft body: largest relative error of a part's volume.
+    pub max_volume_error: f64,
+    /// Of a soft body: relative error of its whole volume, negative if it has lost some.
+    pub volume_error: f64,
 }
 
 /// Time that parts of the work have taken [s].
@@ -131,11 +136,11 @@ pub trait Backend {
     /// Take in what acts during the next frame.
     fn drive(&mut self, drive: Drive);
     /// Simulate that frame.
-    fn advance(&mut self, state: &mut State) -> Vec<ClothReport>;
+    fn advance(&mut self, state: &mut State) -> Vec<BodyReport>;
     /// What is wrong with a state at the start of that frame, before anything moves.
-    fn survey(&mut self, state: &State) -> Vec<ClothReport>;
-    /// The vertices of a cloth and how good they are.
-    fn fetch(&mut self, state: &State, cloth: usize, vertices: &mut Vertices) -> Quality;
+    fn survey(&mut self, state: &State) -> Vec<BodyReport>;
+    /// The vertices of a body and how good they are.
+    fn fetch(&mut self, state: &State, body: usize, vertices: &mut Vertices) -> Quality;
     /// Time spent since this was last asked.
     fn take_seconds(&mut self) -> PhaseSeconds;
 }
@@ -153,8 +158,8 @@ const LENGTHS_KEPT: f64 = 0.5;
 pub struct FrameReport {
     /// Steps of the attempt that counts.
     pub substeps: u32,
-    /// One report a cloth, of the attempt that counts.
-    pub cloths: Vec<ClothReport>,
+    /// One report a body, of the attempt that counts.
+    pub bodies: Vec<BodyReport>,
     /// Time spent, all attempts together; it decides nothing.
     pub seconds: PhaseSeconds,
 }
@@ -177,18 +182,18 @@ pub fn advance_frame(
     let start = state.clone();
     let mut before: Option<(f64, f64, State, FrameReport)> = None;
     // The first attempt that kept the lengths, which is what the number of steps is learnt from.
-    let mut enough: Option<(u32, Vec<ClothReport>)> = None;
+    let mut enough: Option<(u32, Vec<BodyReport>)> = None;
     let mut seconds = PhaseSeconds::default();
     for attempt in 0.. {
         backend.drive(Drive { substeps, ..drive });
-        let cloths = backend.advance(state);
+        let bodies = backend.advance(state);
         seconds += backend.take_seconds();
-        let worst = |of: fn(&ClothReport) -> f64| cloths.iter().map(of).fold(0.0, cpu::independent::larger);
-        let (missed, badness) = (worst(ClothReport::missed_by), worst(ClothReport::badness));
+        let worst = |of: fn(&BodyReport) -> f64| bodies.iter().map(of).fold(0.0, cpu::independent::larger);
+        let (missed, badness) = (worst(BodyReport::missed_by), worst(BodyReport::badness));
         if enough.is_none() && missed < LENGTHS_KEPT {
-            enough = Some((attempt, cloths.clone()));
+            enough = Some((attempt, bodies.clone()));
         }
-        let mut report = FrameReport { substeps, cloths, seconds };
+        let mut report = FrameReport { substeps, bodies, seconds };
         let hardly_helps = before.as_ref().is_some_and(|(last, ..)| missed > WORTH_REPEATING * last);
         if missed <= 0.0 || attempt == FRAME_RETRIES || 2 * substeps > most || hardly_helps {
             if let Some((.., better, of_better)) = before.filter(|(_, last, ..)| badness > *last) {
@@ -197,8 +202,9 @@ pub fn advance_frame(
             }
             // What more steps did not mend must not make the next frames dear.
             if let Some((attempt, reports)) = enough {
-                for (moving, report) in state.cloths.iter_mut().zip(&reports) {
-                    moving.pace = substeps::learn(moving.pace, 1 << attempt, report);
+                for (number, (moving, report)) in state.bodies.iter_mut().zip(&reports).enumerate() {
+                    let is_soft = number >= model.cloths.len();
+                    moving.pace = substeps::learn(moving.pace, 1 << attempt, report, is_soft);
                 }
             }
             return report;

@@ -10,7 +10,7 @@
 //! attachments carry the load (before, with `n^2.7 / steps²`). The linear solvers leave next to nothing behind; their steps follow the load
 //! number (`cpu::linear`), because beyond it energy grows while the tolerance is met.
 
-use super::ClothReport;
+use super::BodyReport;
 use super::cpu::independent::larger;
 use crate::math::largest_norm;
 use crate::model::{ClothModel, Model, Pace, State};
@@ -29,6 +29,10 @@ pub const EXPLICIT_BENDING: f64 = 0.5;
 /// Parts of a beat where bending could not be explicit: implicit bending is too soft where constraints act against it (see `bending_step`).
 /// A draped disc of 600 and 2400 triangles differed by 4 % with one part and by 1 % with four.
 const STIFF_BEAT_PARTS: u32 = 4;
+/// Longest step where there are only soft bodies [s]: their springs are implicit, and their volumes hold at any step.
+const SOFT_STEP_SECONDS: f64 = 1.0 / 240.0;
+/// Part of a cell that a wave in a soft body may pass in a step, for the same reason as above.
+const CELL_PER_WAVE: f64 = 0.5;
 /// Part of the allowed stretch that the steps shall leave.
 const AIM: f64 = 0.5;
 /// Load number that the linear solvers shall have.
@@ -40,6 +44,8 @@ pub const DANGEROUS_LOAD: f64 = 0.3;
 /// 1.1 times 0.15 %.
 const FACTOR_CHANGE: [f64; 2] = [0.95, 1.1];
 const FACTOR_BOUNDS: [f64; 2] = [0.1, 100.0];
+/// How fast a soft body that needed more steps than the rule's comes back to it.
+const SOFT_CALMS: f64 = 0.8;
 /// Stretch that linear solvers are planned for when the load is not known yet.
 const LINEAR_PLAN: f64 = 0.02;
 
@@ -62,9 +68,10 @@ pub fn choose(scene: &Scene, model: &Model, state: &State, frame: f64) -> u32 {
     let frame_seconds = scene.fps.frame_seconds();
     let gravity = scene.gravity.at(frame).norm();
     let parts = model.cloths.iter().map(beat_parts).max().unwrap_or(1);
-    let beats = (frame_seconds / BEAT_SECONDS * (1.0 - 1e-9)).ceil().max(1.0) * f64::from(parts);
+    let beat = if model.cloths.is_empty() { SOFT_STEP_SECONDS } else { BEAT_SECONDS };
+    let beats = (frame_seconds / beat * (1.0 - 1e-9)).ceil().max(1.0) * f64::from(parts);
     let mut count = beats.max(f64::from(least));
-    for (cloth, moving) in model.cloths.iter().zip(&state.cloths) {
+    for (cloth, moving) in model.cloths.iter().zip(&state.bodies) {
         let (n, edge) = (f64::from(cloth.reach), cloth.mean_edge);
         let squares = moving.v.iter().map(|v| v.norm_squared());
         let mean_square = squares.sum::<f64>() / moving.v.len() as f64 + (gravity * frame_seconds).powi(2);
@@ -79,6 +86,13 @@ pub fn choose(scene: &Scene, model: &Model, state: &State, frame: f64) -> u32 {
         }
         let fastest = largest_norm(&moving.v) + gravity * frame_seconds;
         count = count.max(frame_seconds * fastest / (EDGE_PER_STEP * edge));
+    }
+    for (body, moving) in model.soft_bodies.iter().zip(&state.bodies[model.cloths.len()..]) {
+        let cell = body.tets.cell_size;
+        let wave_speed = (body.flesh.stiffness / body.flesh.density).sqrt();
+        let fastest = largest_norm(&moving.v) + gravity * frame_seconds;
+        let rule = frame_seconds / cell * (wave_speed / CELL_PER_WAVE).max(fastest / EDGE_PER_STEP);
+        count = count.max(moving.pace.factor * rule.max(beats));
     }
     // Whole beats; an endless or undefined wish becomes the most that is allowed.
     let whole = (count / beats).ceil() * beats;
@@ -95,7 +109,11 @@ fn planned_stretch(cloth: &ClothModel) -> f64 {
 /// The pace after a frame that took `more` times the steps of the rule. What the steps leave behind goes with their square; where it has not
 /// even followed the last change of their number, something else stretches the cloth (a body in a tight waist), and steps beyond the rule's
 /// are thrown away.
-pub fn learn(pace: Pace, more: u32, report: &ClothReport) -> Pace {
+pub fn learn(pace: Pace, more: u32, report: &BodyReport, is_soft: bool) -> Pace {
+    if is_soft {
+        // The tolerance is met by sweeps, not by steps; where it took more steps it was for a moment.
+        return Pace { factor: (pace.factor * SOFT_CALMS).max(1.0).max(f64::from(more)), ..pace };
+    }
     let [slowest, fastest] = FACTOR_CHANGE;
     let more = f64::from(more);
     let by_strain = (report.strain / AIM).sqrt();

@@ -1,7 +1,7 @@
 //! Contacts of two features: the gap holds, momentum is kept, friction sticks and slides.
 
 use kiln::algorithms::contact::friction::Friction;
-use kiln::algorithms::contact::pair::PairContact;
+use kiln::algorithms::contact::pair::{PairContact, inverse_mass};
 use kiln::algorithms::contact::proximity::{Pairing, proximity};
 use kiln::math::Vec3;
 
@@ -12,7 +12,7 @@ const K: [f64; 4] = [2.0, 1.0, 3.0, 0.5];
 
 fn contact(gap: f64, recover: f64, friction: impl Into<Friction>, k: [f64; 4]) -> PairContact {
     let near = proximity(Pairing::VertexTriangle, &START);
-    PairContact::new([0, 1, 2, 3], &near, gap, recover, friction, k).unwrap()
+    PairContact::new([0, 1, 2, 3], &near, gap, recover, friction, inverse_mass(near.weights, k)).unwrap()
 }
 
 /// Sweep so often that what is left is rounding.
@@ -87,7 +87,7 @@ fn friction_sticks_inside_the_cone_and_slides_outside_of_it() {
 #[test]
 fn led_features_make_no_contact() {
     let near = proximity(Pairing::VertexTriangle, &START);
-    assert!(PairContact::new([0, 1, 2, 3], &near, 0.1, 1.0, 0.5, [0.0; 4]).is_none());
+    assert!(PairContact::new([0, 1, 2, 3], &near, 0.1, 1.0, 0.5, 0.0).is_none());
 }
 
 #[test]

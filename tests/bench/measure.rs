@@ -2,7 +2,7 @@
 
 use kiln::model::{Moment, State};
 use kiln::solver::cpu::CpuBackend;
-use kiln::solver::{Backend, ClothReport, Drive, PhaseSeconds, Quality, Vertices, advance_frame};
+use kiln::solver::{Backend, BodyReport, Drive, PhaseSeconds, Quality, Vertices, advance_frame};
 use serde_json::{Value, json};
 
 use crate::support::World;
@@ -180,7 +180,7 @@ impl Backend for Counted<'_> {
         self.backend.drive(drive);
     }
 
-    fn advance(&mut self, state: &mut State) -> Vec<ClothReport> {
+    fn advance(&mut self, state: &mut State) -> Vec<BodyReport> {
         let reports = self.backend.advance(state);
         self.attempts += 1;
         self.steps += self.now.substeps;
@@ -190,7 +190,7 @@ impl Backend for Counted<'_> {
         reports
     }
 
-    fn survey(&mut self, state: &State) -> Vec<ClothReport> {
+    fn survey(&mut self, state: &State) -> Vec<BodyReport> {
         self.backend.survey(state)
     }
 
@@ -228,7 +228,7 @@ pub fn run_until(world: &World, limit: f64, enough: impl Fn(&Run) -> bool) -> Ru
         );
         spent += cpu_seconds() - before;
         let quality = counted.fetch(&run.end, 0, &mut vertices);
-        let cloth = &report.cloths[0];
+        let cloth = &report.bodies[0];
         run.cpu.push(spent);
         run.substeps += report.substeps;
         run.stretch = run.stretch.max(quality.max_stretch);

@@ -110,7 +110,7 @@ fn render_meshes_that_cannot_be_used_are_refused_or_warned_about() {
     place.bake(&[]).ends_with(3, &["dense.obj:2"]);
     // Centimetres taken for metres.
     place.write("dense.obj", "v -50 0 -50\nv 50 0 -50\nv 50 0 50\nv -50 0 50\nf 4 3 2 1\n");
-    place.run(&["check", "scene.toml"]).ends_with(0, &["warning", "4 of 4 vertices are far from the cloth", "`unit`"]);
+    place.run(&["check", "scene.toml"]).ends_with(0, &["warning", "4 of 4 vertices are far from its object", "`unit`"]);
     let centimetres = "cloth.sheet.render_mesh={ mesh = \"dense.obj\", unit = \"cm\" }";
     let run = place.bake(&["--set", centimetres]).ends_with(0, &["4 vertices (0 beside the cloth)"]);
     assert!(!run.err.contains("far from"));

@@ -54,7 +54,7 @@ fn survive(world: &World, names: &[&str], all: impl Fn(i64, &[&[Vec3]]) -> Vec<M
     let mut survived = Survived::default();
     let start = std::time::Instant::now();
     world.simulate(|frame| {
-        for (vertices, report) in frame.vertices.iter().zip(&frame.report.cloths) {
+        for (vertices, report) in frame.vertices.iter().zip(&frame.report.bodies) {
             let finite = |values: &[Vec3]| values.iter().all(|p| p.iter().all(|x| x.is_finite()));
             assert!(finite(&vertices.positions) && finite(&vertices.velocities), "frame {}", frame.number);
             assert_eq!(report.broken_at, None, "frame {}", frame.number);
@@ -63,7 +63,7 @@ fn survive(world: &World, names: &[&str], all: impl Fn(i64, &[&[Vec3]]) -> Vec<M
         let found = crossings::find(&all(frame.number, &vertices));
         let said = describe(&frame, &found, names);
         println!("{said}");
-        let is_marked = frame.report.cloths.iter().any(|cloth| {
+        let is_marked = frame.report.bodies.iter().any(|cloth| {
             let touched = cloth.touched;
             cloth.used > 1.0 || touched.released > 0 || touched.crossings > 0
         });
@@ -74,7 +74,7 @@ fn survive(world: &World, names: &[&str], all: impl Fn(i64, &[&[Vec3]]) -> Vec<M
         if found.total() > 0 {
             survived.crossing.push((frame.number, said.clone()));
         }
-        if frame.report.cloths.iter().any(|cloth| cloth.used > 1.0) {
+        if frame.report.bodies.iter().any(|cloth| cloth.used > 1.0) {
             survived.stretched.push((frame.number, said));
         }
         assert!(start.elapsed() < LONGEST, "it goes on and on: frame {}", frame.number);
@@ -85,7 +85,7 @@ fn survive(world: &World, names: &[&str], all: impl Fn(i64, &[&[Vec3]]) -> Vec<M
 
 fn describe(frame: &Frame, found: &Crossings, names: &[&str]) -> String {
     let counted = Crossings { kinematic: Default::default(), at_corners: Default::default(), ..found.clone() };
-    let cloths = frame.report.cloths.iter().map(|cloth| {
+    let cloths = frame.report.bodies.iter().map(|cloth| {
         let touched = cloth.touched;
         format!("used {:.2}, released {}, crossings {}", cloth.used, touched.released, touched.crossings)
     });

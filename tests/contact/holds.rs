@@ -89,7 +89,7 @@ fn a_sheet_between_balls_that_overlap() {
     world.simulate(|frame| {
         let vertices: Vec<&[Vec3]> = frame.vertices.iter().map(|v| v.positions.as_slice()).collect();
         let found = crossings::find(&meshes(&world, &scene, frame.number, &vertices));
-        let touched = frame.report.cloths[0].touched;
+        let touched = frame.report.bodies[0].touched;
         let stretch = world.edge_stretch(&frame.vertices[0]).max;
         println!("frame {}: stretch {stretch:.4}, {} of them crossing, {touched:?}", frame.number, found.total());
         is_marked |= touched.released > 0 && touched.crossings > 0;

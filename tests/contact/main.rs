@@ -24,7 +24,7 @@ use support::World;
 /// Simulate a scene and count what crosses at every frame, the first included, in vertices as they are written: `world`
 /// must be of `scene`. Meshes are numbered as in `meshes`.
 fn check(world: &World, scene: &Scene) -> Vec<(i64, Crossings)> {
-    let start: Vec<&[Vec3]> = world.start.cloths.iter().map(|cloth| cloth.written.as_slice()).collect();
+    let start: Vec<&[Vec3]> = world.start.bodies.iter().map(|cloth| cloth.written.as_slice()).collect();
     let first = world.scene.first_frame;
     let mut found = vec![(first, crossings::find(&meshes(world, scene, first, &start)))];
     world.simulate(|frame| {

@@ -8,7 +8,7 @@ use crate::support::World;
 
 /// Of all cloths together [kg m/s].
 fn momentum(world: &World, state: &State) -> Vec3 {
-    let cloths = world.model.cloths.iter().zip(&state.cloths);
+    let cloths = world.model.cloths.iter().zip(&state.bodies);
     cloths.flat_map(|(cloth, state)| cloth.mass.iter().zip(&state.v)).map(|(m, v)| v * *m).sum()
 }
 
@@ -21,8 +21,8 @@ fn largest_change(overrides: &[&str]) -> f64 {
     let (mut largest, mut contacts, mut cut) = (0.0_f64, 0, 0);
     world.simulate(|frame| {
         largest = largest.max((momentum(&world, frame.state) - before).norm() / before.norm());
-        contacts += frame.report.cloths[0].touched.contacts;
-        cut += frame.report.cloths[0].touched.cut;
+        contacts += frame.report.bodies[0].touched.contacts;
+        cut += frame.report.bodies[0].touched.cut;
     });
     assert!(contacts > 100, "they do not meet: {contacts}");
     println!("{overrides:?}: {largest:.2e} of the momentum, {contacts} contacts, {cut} ways cut");

@@ -139,7 +139,7 @@ impl Scene {
     /// Ready to be simulated; overrides as on the command line.
     pub fn world(&self, overrides: &[&str]) -> World {
         let mut world = World::in_folder(&self.text, self.folder().path(), overrides);
-        for (cloth, &velocity) in world.start.cloths.iter_mut().zip(&self.velocities) {
+        for (cloth, &velocity) in world.start.bodies.iter_mut().zip(&self.velocities) {
             cloth.v.fill(velocity.into());
         }
         world

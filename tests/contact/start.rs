@@ -6,7 +6,7 @@ use crate::support::World;
 use crate::{check, meshes};
 
 fn at_start(scene: &Scene, world: &World) -> Crossings {
-    let start: Vec<_> = world.start.cloths.iter().map(|cloth| cloth.written.as_slice()).collect();
+    let start: Vec<_> = world.start.bodies.iter().map(|cloth| cloth.written.as_slice()).collect();
     find(&meshes(world, scene, world.scene.first_frame, &start))
 }
 

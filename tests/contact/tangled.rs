@@ -132,7 +132,7 @@ fn the_start_is_surveyed() {
         [0.0; 3],
     );
     let world = scene.world(&[]);
-    let start: Vec<&[Vec3]> = world.start.cloths.iter().map(|cloth| cloth.written.as_slice()).collect();
+    let start: Vec<&[Vec3]> = world.start.bodies.iter().map(|cloth| cloth.written.as_slice()).collect();
     let seen = crossings::find(&meshes(&world, &scene, 0, &start));
     let mut frames = FrameLoop::new(&world.scene, &world.model, world.start.clone());
     let record = frames.simulate(0).unwrap();

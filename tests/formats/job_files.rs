@@ -88,6 +88,8 @@ fn record(frame: i64) -> FrameRecord {
     let degraded =
         Degraded { promise: Promise::Crossing, with: Some("a \"b\"".into()), count: 3, vertices: vec![4, 5] };
     let object = ObjectRecord {
+        max_volume_error: Some(0.004),
+        volume_error: Some(-0.001),
         name: "flag \"left\"\n".into(),
         max_stretch: 0.1 + frame as f64,
         p99_stretch: 0.25,

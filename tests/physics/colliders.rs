@@ -42,7 +42,7 @@ fn drop_on(collider: &str, folder: &std::path::Path, seconds: u32) -> Landed {
             lowest: heights().fold(f64::INFINITY, f64::min),
             highest: heights().fold(f64::NEG_INFINITY, f64::max),
             speed: frame.vertices[0].velocities.iter().map(|v| v.norm()).fold(0.0, f64::max),
-            contacts: frame.report.cloths[0].contacts,
+            contacts: frame.report.bodies[0].contacts,
         };
     });
     landed

@@ -75,10 +75,10 @@ fn check(name: &str, text: &str, pins: &str, must: &[&str]) {
             let mut cut = 0;
             world.simulate(|frame| {
                 peak = peak.max(world.edge_stretch(&frame.vertices[0]).max);
-                used = used.max(frame.report.cloths[0].used);
-                broken = broken.or(frame.report.cloths[0].broken_at.map(|_| frame.number));
+                used = used.max(frame.report.bodies[0].used);
+                broken = broken.or(frame.report.bodies[0].broken_at.map(|_| frame.number));
                 substeps += frame.report.substeps;
-                cut += frame.report.cloths[0].touched.cut;
+                cut += frame.report.bodies[0].touched.cut;
                 let norms = frame.vertices[0]
                     .positions
                     .iter()

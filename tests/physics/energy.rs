@@ -2,10 +2,10 @@
 
 use crate::support::full;
 use crate::{MODELS, SOLVERS, hanging_sheet};
-use kiln::model::{ClothModel, ClothState};
+use kiln::model::{BodyState, ClothModel};
 
 /// Kinetic, potential, bending, shear and elastic energy [J].
-fn energy(cloth: &ClothModel, moving: &ClothState) -> f64 {
+fn energy(cloth: &ClothModel, moving: &BodyState) -> f64 {
     let x = &moving.x;
     let moving_mass = moving.v.iter().zip(x).zip(&cloth.mass);
     let mechanical: f64 = moving_mass.map(|((v, x), m)| m * (0.5 * v.norm_squared() + 9.81 * x.y)).sum();
@@ -23,12 +23,12 @@ fn largest_gain(vertices: u32, frames: u32, model: &str, solver: &str, fabric: &
     let world = hanging_sheet(vertices, frames, model, solver, &format!("damping = 0\n{fabric}"));
     let cloth = &world.model.cloths[0];
     assert_eq!((cloth.kind.name(), cloth.solver.name()), (model, solver));
-    let start = energy(cloth, &world.start.cloths[0]);
+    let start = energy(cloth, &world.start.bodies[0]);
     // What the sheet can lose by hanging down is the scale of the problem.
     let scale = 9.81 * cloth.mass.iter().sum::<f64>() * 0.5 * 0.1 * f64::from(vertices - 1);
     let (mut highest, mut last, mut substeps) = ((f64::NEG_INFINITY, 0), 0.0, 0);
     world.simulate(|frame| {
-        last = (energy(cloth, &frame.state.cloths[0]) - start) / scale;
+        last = (energy(cloth, &frame.state.bodies[0]) - start) / scale;
         substeps += frame.report.substeps;
         if last > highest.0 || !last.is_finite() {
             highest = (last, frame.number);

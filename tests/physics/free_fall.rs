@@ -3,9 +3,9 @@
 use crate::support::World;
 use kiln::math::Vec3;
 use kiln::math::sums::compensated_sum;
-use kiln::model::{ClothModel, ClothState};
+use kiln::model::{BodyState, ClothModel};
 
-fn momentum(cloth: &ClothModel, moving: &ClothState) -> Vec3 {
+fn momentum(cloth: &ClothModel, moving: &BodyState) -> Vec3 {
     Vec3::from_fn(|axis, _| compensated_sum(moving.v.iter().zip(&cloth.mass).map(|(v, m)| m * v[axis])))
 }
 
@@ -47,7 +47,7 @@ fn momentum_after_a_second_is_mass_times_gravity() {
     world.simulate(|frame| {
         let seconds = frame.number as f64 / 24.0;
         let expected = Vec3::new(1.5, -9.81, 0.4) * mass * seconds;
-        let found = momentum(cloth, &frame.state.cloths[0]);
+        let found = momentum(cloth, &frame.state.bodies[0]);
         let error = (found - expected).norm() / expected.norm();
         assert!(error < 1e-10, "frame {}: momentum off by {error:e}", frame.number);
     });
@@ -58,14 +58,14 @@ fn inner_forces_do_not_change_the_momentum() {
     // A start that is not at rest for the solver: the sheet shrinks and bends in itself while it falls.
     let mut world = crumpled_disc("substeps = 200");
     let mass = compensated_sum(world.model.cloths[0].mass.iter().copied());
-    let moving = &mut world.start.cloths[0];
+    let moving = &mut world.start.bodies[0];
     for (i, x) in moving.x.iter_mut().enumerate() {
         x.y += 0.02 * ((i * 7919 % 101) as f64 / 101.0);
     }
     let before = Vec3::zeros();
     world.simulate(|frame| {
         let expected = before + Vec3::new(0.0, -9.81, 0.0) * mass * (frame.number as f64 / 24.0);
-        let found = momentum(&world.model.cloths[0], &frame.state.cloths[0]);
+        let found = momentum(&world.model.cloths[0], &frame.state.bodies[0]);
         let error = (found - expected).norm() / expected.norm();
         // The sheet moves within itself a hundred times as fast as it falls in the first frame; found 1.7e-10.
         assert!(error < 1e-9, "frame {}: momentum off by {error:e}", frame.number);

@@ -52,8 +52,8 @@ fn slide(degrees: f64, [friction, sticking]: [f64; 2], incline: Incline) -> (f64
     let mass: f64 = cloth.mass.iter().sum();
     let centre = |x: &[Vec3]| x.iter().zip(&cloth.mass).map(|(x, m)| x * *m).sum::<Vec3>() / mass;
     let end = world.simulate(|frame| assert_eq!(frame.quality[0].max_penetration, 0.0));
-    let moved = centre(&end.cloths[0].x) - centre(&world.start.cloths[0].x);
-    (moved.dot(&downhill), centre(&end.cloths[0].v).dot(&downhill))
+    let moved = centre(&end.bodies[0].x) - centre(&world.start.bodies[0].x);
+    (moved.dot(&downhill), centre(&end.bodies[0].v).dot(&downhill))
 }
 
 fn sticks(degrees: f64, friction: [f64; 2], incline: Incline) {

@@ -12,7 +12,7 @@ fn broken_promise(vertices: u32, frames: u32, model: &str, solver: &str, toleran
         if stretch > peak {
             (peak, at) = (stretch, frame.number);
         }
-        used = used.max(frame.report.cloths[0].used);
+        used = used.max(frame.report.bodies[0].used);
         substeps += frame.report.substeps;
     });
     let told = format!(

@@ -30,7 +30,7 @@ fn fall(height: f64, seconds: f64, cloth: &str, below: &str) -> World {
 fn heights(world: &World) -> Vec<[f64; 2]> {
     let mut heights = Vec::new();
     world.simulate(|frame| {
-        assert_eq!(frame.report.cloths[0].touched.crossings, 0, "frame {}", frame.number);
+        assert_eq!(frame.report.bodies[0].touched.crossings, 0, "frame {}", frame.number);
         assert!(frame.quality[0].max_penetration < 1e-6, "frame {}", frame.number);
         let ys = || frame.vertices[0].positions.iter().map(|p| p.y);
         heights.push([ys().fold(f64::INFINITY, f64::min), ys().fold(f64::NEG_INFINITY, f64::max)]);

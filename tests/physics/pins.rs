@@ -79,8 +79,8 @@ fn pinned_edges_follow_a_key_framed_motion() {
 fn an_all_pinned_cloth_moves_as_one() {
     let lift = "follow = { translate = { keys = [[0, [0, 0, 0]], [24, [0, 1, 0]]] } }";
     let world = scene(&format!("{{ boundary = 0 }}, {{ sphere = {{ center = [0, 0, 0], radius = 2 }}, {lift} }}"));
-    let end = world.simulate(|frame| assert_eq!(frame.report.cloths[0].contacts, 0));
-    for (x, rest) in end.cloths[0].x.iter().zip(&world.model.cloths[0].rest) {
+    let end = world.simulate(|frame| assert_eq!(frame.report.bodies[0].contacts, 0));
+    for (x, rest) in end.bodies[0].x.iter().zip(&world.model.cloths[0].rest) {
         assert!((x - rest - Vec3::new(0.0, 1.0, 0.0)).norm() < 1e-12);
     }
 }
@@ -94,7 +94,7 @@ fn keys_in_world_coordinates_do_not_move_the_start() {
     let world = follow("[3, 1, -2]", "[3.5, 1, -2]");
     let far = world.simulate(|frame| assert!(world.edge_stretch(&frame.vertices[0]).max <= 0.01));
     let near = follow("[0, 0, 0]", "[0.5, 0, 0]").simulate(|_| ());
-    for (far, near) in far.cloths[0].x.iter().zip(&near.cloths[0].x) {
+    for (far, near) in far.bodies[0].x.iter().zip(&near.bodies[0].x) {
         assert!((far - near).norm() < 1e-3, "{far:?} {near:?}");
     }
 }
@@ -152,7 +152,7 @@ fn gaps(weight: f64, substeps: u32) -> Vec<f64> {
         pins = [{{ sphere = {{ center = [0, 0, 0], radius = 1 }}, weight = {weight} }}]
         "#
     ));
-    world.start.cloths[0].x.iter_mut().for_each(|x| *x += Vec3::x());
+    world.start.bodies[0].x.iter_mut().for_each(|x| *x += Vec3::x());
     let place = world.model.cloths[0].mesh.positions[4];
     assert_eq!(world.model.cloths[0].pins.soft.len(), 9);
     let mut gaps = Vec::new();

@@ -34,7 +34,7 @@ fn a_mesh_larger_than_its_rest_contracts_without_a_blast() {
             world.simulate(|frame| {
                 let positions = &frame.vertices[0].positions;
                 farthest = positions.iter().map(|p| (p - centre).amax() / half).fold(farthest, f64::max);
-                let moving = frame.state.cloths[0].v.iter().zip(&cloth.mass);
+                let moving = frame.state.bodies[0].v.iter().zip(&cloth.mass);
                 let kinetic: f64 = moving.map(|(v, m)| 0.5 * m * v.norm_squared()).sum();
                 fastest = fastest.max((2.0 * kinetic / mass).sqrt());
                 last = world.edge_stretch(&frame.vertices[0]).max;
@@ -84,7 +84,7 @@ fn a_cloth_torn_by_its_pins_is_whole_when_they_are_back() {
                 last = world.edge_stretch(&frame.vertices[0]).max;
                 torn = torn.max(last);
                 substeps += frame.report.substeps;
-                broken = broken.or(frame.report.cloths[0].broken_at.map(|_| frame.number));
+                broken = broken.or(frame.report.bodies[0].broken_at.map(|_| frame.number));
                 if frame.number > 40 {
                     lowest = frame.vertices[0].positions.iter().map(|p| p.y).fold(lowest, f64::min);
                 }

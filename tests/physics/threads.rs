@@ -45,13 +45,13 @@ fn check(model: &str, solver: &str, frames: u32, substeps: u32, least_contacts: 
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let mut contacts = 0;
-            let state = world.simulate(|frame| contacts += frame.report.cloths[0].contacts);
+            let state = world.simulate(|frame| contacts += frame.report.bodies[0].contacts);
             assert!(contacts >= least_contacts, "{contacts} contacts");
             state
         })
     };
     let one = run(1);
-    assert!(one.cloths[0].x.iter().all(|x| x.iter().all(|x| x.is_finite())));
+    assert!(one.bodies[0].x.iter().all(|x| x.iter().all(|x| x.is_finite())));
     for threads in [2, 3, 8] {
         assert!(run(threads) == one, "{model} {solver}: {threads} threads give another result than one");
     }

@@ -29,7 +29,7 @@ fn flag(wind: &str) -> World {
 fn free_end(world: &World) -> Vec3 {
     let mut end = Vec3::zeros();
     world.simulate(|frame| {
-        assert!(frame.report.cloths[0].used <= 1.0);
+        assert!(frame.report.bodies[0].used <= 1.0);
         end = frame.vertices[0].positions[12 + 4 * 13];
     });
     end
@@ -68,7 +68,7 @@ fn a_light_sheet_reaches_its_terminal_velocity() {
     );
     let end = world.simulate(|_| ());
     let terminal = (2.0 * 0.05 * 9.81 / (1.3 * 1.2_f64)).sqrt();
-    for v in &end.cloths[0].v {
+    for v in &end.bodies[0].v {
         assert!((v.y / -terminal - 1.0).abs() < 1e-3, "{} m/s of {terminal} m/s", v.y);
     }
 }

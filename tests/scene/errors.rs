@@ -243,7 +243,7 @@ fn each_mistake_in_the_head_is_named() {
         (
             "{ sheet = { vertices = [5, 5], size = [1.0, 1.0] } }",
             "{}",
-            "6:8 a made mesh is exactly one of `sheet` and `disc`",
+            "6:8 a made mesh is exactly one of `sheet`, `disc`, `box` and `ball`",
             "",
         ),
         (
@@ -367,15 +367,21 @@ center = [0, 0, 0]
 
 #[test]
 fn a_scene_needs_cloth() {
-    expect(&bad("[scene]\nname = \"a\"\nframes = \"1-2\"\n"), &[("1:1 there is no cloth in this scene", "[[cloth]]")]);
-    let both = [("1:1 the table `[scene]` is missing", ""), ("1:1 there is no cloth in this scene", "[[cloth]]")];
+    expect(
+        &bad("[scene]\nname = \"a\"\nframes = \"1-2\"\n"),
+        &[("1:1 there is no cloth and no soft body in this scene", "[[cloth]]")],
+    );
+    let both = [
+        ("1:1 the table `[scene]` is missing", ""),
+        ("1:1 there is no cloth and no soft body in this scene", "[[cloth]]"),
+    ];
     expect(&bad(""), &both);
 }
 
 #[test]
 fn two_cloths_need_two_file_names() {
     let text = format!("[output]\npattern = \"a.####\"\n{SHORT}{}", SHORT.split_at(43).1.replace("\"cloth\"", "\"b\""));
-    expect(&bad(&text), &[("2:11 2 cloths would be written under one name", "{object}")]);
+    expect(&bad(&text), &[("2:11 2 objects would be written under one name", "{object}")]);
 }
 
 #[test]

@@ -45,6 +45,11 @@ impl ConformingMap {
         ConformingMap { rows: rows.into_iter().collect() }
     }
 
+    /// From particles and weights of each vertex; the weights sum to one.
+    pub fn from_rows(rows: Rows<(u32, f64)>) -> Self {
+        ConformingMap { rows }
+    }
+
     /// Every vertex is a particle.
     pub fn identity(vertex_count: usize) -> Self {
         ConformingMap { rows: (0..vertex_count as u32).map(|v| [(v, 1.0)]).collect() }

@@ -26,7 +26,7 @@ pub struct PairContact {
     pub bounce: f64,
     /// Difference of the nearest points at the start of the step [m].
     start: Vec3,
-    /// `Σ w² k` [1/kg]
+    /// Of the difference [1/kg].
     inverse_mass: f64,
     /// Sum of normal corrections so far, never negative [m].
     pub pressed: f64,
@@ -36,18 +36,22 @@ pub struct PairContact {
     rebounded: f64,
 }
 
+/// Of the difference of two points between vertices that move by themselves, with these weights and inverse masses [1/kg].
+pub fn inverse_mass(weights: [f64; 4], k: [f64; 4]) -> f64 {
+    weights.iter().zip(k).map(|(w, k)| w * w * k).sum()
+}
+
 impl PairContact {
-    /// From how near they are at the start of the step. What is nearer than `gap` is led apart by at most `recover` [m]; `k` are the inverse
-    /// masses of the vertices. `None` where nothing can move.
+    /// From how near they are at the start of the step. What is nearer than `gap` is led apart by at most `recover` [m]; `inverse_mass` is that
+    /// of the difference of both points (see `inverse_mass`). `None` where nothing can move.
     pub fn new(
         vertices: [u32; 4],
         near: &Proximity,
         gap: f64,
         recover: f64,
         friction: impl Into<Friction>,
-        k: [f64; 4],
+        inverse_mass: f64,
     ) -> Option<Self> {
-        let inverse_mass: f64 = near.weights.iter().zip(k).map(|(w, k)| w * w * k).sum();
         (inverse_mass > 0.0).then_some(PairContact {
             vertices,
             weights: near.weights,

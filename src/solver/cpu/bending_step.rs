@@ -10,7 +10,7 @@
 use super::for_each;
 use crate::math::Vec3;
 use crate::math::sparse_cholesky::SparseCholesky;
-use crate::model::{ClothModel, ClothState};
+use crate::model::{BodyState, ClothModel};
 use crate::solver::substeps::EXPLICIT_BENDING;
 
 /// How bending is integrated during a frame.
@@ -59,7 +59,7 @@ impl BendingStep {
     }
 
     /// The impulse of a beat, if one begins with this step of the frame.
-    pub fn apply(&mut self, cloth: &ClothModel, moving: &mut ClothState, h: f64, step: u32) {
+    pub fn apply(&mut self, cloth: &ClothModel, moving: &mut BodyState, h: f64, step: u32) {
         if !step.is_multiple_of(self.interval) || cloth.bend <= 0.0 {
             return;
         }

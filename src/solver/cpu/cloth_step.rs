@@ -17,29 +17,28 @@
 //! sweeps that changes from step to step changes that spring's stiffness, which pumps energy into the cloth (measured: a
 //! hanging sheet of 41 × 41 gained 300 J that way and loses 1 J this way). The tolerance is met by the number of steps.
 
-use rayon::prelude::*;
-
 use super::bending_step::BendingStep;
+use super::body_step::{BodyStep, vertices_of};
 use super::breaks::Breaks;
-use super::contacts::{self, Contact, Contacts, Point};
+use super::contacts::{Contact, Contacts, LEAVE_EDGES, Point};
 use super::independent::{larger, sweep};
 use super::linear::LinearSolver;
+use super::pin_targets::pin_targets;
 use super::visible::VisibleLimits;
 use super::{StepWorld, for_each, strip_sweep};
 use crate::algorithms::cloth::air;
 use crate::algorithms::cloth::conforming_map::WeightedReturn;
 use crate::algorithms::cloth::distance::{self, Distance};
 use crate::algorithms::cloth::strips::Strips;
-use crate::math::motion::Pose;
 use crate::math::sums::compensated_sum;
 use crate::math::{Vec3, largest_norm};
 use crate::mesh::bvh::Aabb;
-use crate::model::build_pins::{Lead, PinnedVertex};
-use crate::model::{Broken, ClothModel, ClothState, Model, MovingCollider, Promise};
+use crate::model::build_pins::PinnedVertex;
+use crate::model::{BodyState, Broken, ClothModel, Model, MovingCollider, Promise, Skin};
 use crate::scene::{ClothKind, SolverChoice};
 use crate::solver::substeps::beat_seconds;
 use crate::solver::wind::Weather;
-use crate::solver::{ClothReport, Drive, Quality, TouchCounts};
+use crate::solver::{BodyReport, Drive, Quality, TouchCounts};
 
 /// Most sweeps at a frame's end, in case the number of steps was too small for the tolerance; small meshes, which may have one vertex with
 /// hundreds of edges, get as many as make this number of corrections.
@@ -49,8 +48,6 @@ const POLISH_CORRECTIONS: usize = 3_000_000;
 const PLAIN_SWEEPS: usize = 8;
 /// How far those after them overdo it: the longest took 61 sweeps at 1.9, 196 at 1.8 and were not done after 600 at 1.
 const OVER_RELAXATION: f64 = 1.9;
-/// Depth in edge lengths up to which a vertex is moved out of a collider in one go.
-const LEAVE_EDGES: f64 = 0.25;
 /// Longest time between two air impulses [s]: the fastest cloth turns little in it.
 const AIR_SECONDS: f64 = 5e-4;
 /// Largest part of an edge that an attachment moves a particle by in one step: pulls a torn model together without shooting it.
@@ -65,10 +62,6 @@ const HEALING_RATE: f64 = 10.0;
 /// they only come near to.
 const POLISHED: f64 = 0.99;
 const POLISH_AIM: f64 = 0.95;
-/// Part of the distance kept that may be missing at a frame's end before that counts as a broken promise.
-pub const THIN: f64 = 0.5;
-/// Least thickness that is judged, in edge lengths.
-const LEAST_JUDGED: f64 = 0.01;
 
 /// How a cloth's distances are solved.
 enum Solver {
@@ -80,7 +73,7 @@ enum Solver {
 /// A cloth's private memory.
 pub struct ClothStep<'m> {
     number: usize,
-    cloth_count: usize,
+    body_count: usize,
     cloth: &'m ClothModel,
     solver: Solver,
     /// The distances, with what those that can go slack have of their own.
@@ -111,7 +104,7 @@ pub struct ClothStep<'m> {
     vertex_return: Option<WeightedReturn>,
     /// How long the edges of the written mesh may be.
     limits: VisibleLimits,
-    report: ClothReport,
+    report: BodyReport,
 }
 
 impl<'m> ClothStep<'m> {
@@ -122,7 +115,7 @@ impl<'m> ClothStep<'m> {
         let pins = if on_midpoints { cloth.pins.vertices.as_slice() } else { &[] }; // others are led particles
         ClothStep {
             number,
-            cloth_count: model.cloths.len(),
+            body_count: model.body_count(),
             cloth,
             solver: match cloth.solver {
                 SolverChoice::Direct => linear(true).unwrap_or(Solver::Iterative),
@@ -145,174 +138,13 @@ impl<'m> ClothStep<'m> {
             soft_return: weighted_return(cloth, cloth.pins.soft.iter().map(|soft| &soft.pin)),
             vertex_return: None,
             limits: VisibleLimits::build(cloth, POLISH_AIM),
-            report: ClothReport::default(),
-        }
-    }
-
-    /// Nothing has happened yet.
-    pub fn forget(&mut self) {
-        self.report = ClothReport::default();
-        self.contacts.reset();
-    }
-
-    /// Prepare a frame.
-    pub fn begin_frame(&mut self, moving: &ClothState, weather: &Weather, drive: &Drive) {
-        let cloth = self.cloth;
-        self.forget();
-        if let Solver::Linear(linear) = &mut self.solver {
-            linear.reset();
-        }
-        for_each(&mut self.wind, |t, wind| {
-            let centre = cloth.triangle_particles[t].iter().map(|&p| moving.x[p as usize]).sum::<Vec3>() / 3.0;
-            *wind = weather.velocity(centre);
-        });
-        let h = drive.frame_seconds / f64::from(drive.substeps);
-        self.air_interval = (AIR_SECONDS / h).floor().clamp(1.0, f64::from(drive.substeps)) as u32;
-        // The longest interval that divides the frame and is no longer than a beat.
-        let longest = ((1.0 + 1e-9) * beat_seconds(cloth) / h).floor().clamp(1.0, f64::from(drive.substeps)) as u32;
-        self.beat_interval = (1..=longest).rev().find(|&n| drive.substeps.is_multiple_of(n)).unwrap_or(1);
-        self.bending.begin_frame(cloth, h, self.beat_interval);
-        let was_torn = !self.torn.is_empty();
-        self.torn.clear();
-        // Lengths of an elastic fabric have its allowed stretch in them.
-        let allowed = if cloth.fabric.warp.is_some() { 0.0 } else { cloth.fabric.max_stretch };
-        if stretches(cloth, &moving.x).any(|stretch| stretch > TORN + TORN_BEYOND * allowed) {
-            let length = |&[a, b]: &[u32; 2]| (moving.x[b as usize] - moving.x[a as usize]).norm();
-            self.torn.extend(cloth.pairs.pairs().iter().map(length));
-        } else if was_torn {
-            self.distances.clone_from(&cloth.distances);
-        }
-        if cloth.compression > 0.0 {
-            for (distance, &[a, b]) in self.distances.iter_mut().zip(cloth.pairs.pairs()) {
-                distance.resist(cloth.compression, cloth.k[a as usize] + cloth.k[b as usize], h);
-            }
-        }
-    }
-
-    /// The box in which colliders are watched during the frame, if the cloth moves on as it does.
-    pub fn frame_box(&self, moving: &ClothState, drive: &Drive) -> Aabb {
-        self.contacts.watched_box(self.cloth, moving, largest_norm(&moving.v) * drive.frame_seconds)
-    }
-
-    /// Begin a step: forces, contacts with single points, look-ahead positions.
-    pub fn look_ahead(&mut self, moving: &mut ClothState, world: &mut StepWorld, step: u32) {
-        if self.is_broken() {
-            return;
-        }
-        let cloth = self.cloth;
-        let StepWorld { h, gravity, .. } = *world;
-        self.pin_targets.clear();
-        self.pin_targets.extend(pin_targets(cloth, cloth.pins.vertices.iter(), world));
-        self.soft_targets.clear();
-        self.soft_targets.extend(pin_targets(cloth, cloth.pins.soft.iter().map(|soft| &soft.pin), world));
-
-        self.bending.apply(cloth, moving, h, step);
-        self.blow(moving, world, step);
-        self.contacts.find(self.number, cloth, moving, world);
-        let half = gravity * (0.5 * h);
-        let (x, v) = (&moving.x, &moving.v);
-        for_each(&mut self.ahead, |i, ahead| *ahead = x[i] + (v[i] + half) * h);
-        for led in &cloth.pins.particles {
-            let [a, b] = led.ends.map(|end| self.pin_targets[end as usize][1]);
-            self.ahead[led.particle as usize] = (a + b) * 0.5;
-        }
-        self.draw_to_pins(moving, h);
-        self.heal(h * f64::from(step + 1));
-        self.stretch_elastically(h);
-    }
-
-    /// Vertices that are let pass a collider in this step, and the collider.
-    pub fn passing(&self) -> &[(u32, u32)] {
-        &self.contacts.passing
-    }
-
-    /// Whether its numbers have ended.
-    pub fn is_broken(&self) -> bool {
-        self.report.broken_at.is_some()
-    }
-
-    /// Bring the look-ahead positions to what must hold.
-    pub fn constrain(&mut self, moving: &ClothState, world: &StepWorld, again: bool) {
-        if !self.is_broken() && !self.hard_constraints(moving, world.h, world.gravity, again).is_finite() {
-            self.report.broken_at = Some(fastest_vertex(self.cloth, moving));
-        }
-    }
-
-    /// Whether a linear solver has to be asked again, because contacts have pulled apart what it had brought together.
-    pub fn is_pulled_apart(&self) -> bool {
-        matches!(self.solver, Solver::Linear(_))
-            && !self.is_broken()
-            && self.torn.is_empty()
-            && max_stretch(self.cloth, &self.ahead) > self.cloth.fabric.max_stretch
-    }
-
-    /// Take the step to the look-ahead positions.
-    pub fn step(&mut self, moving: &mut ClothState, world: &StepWorld) {
-        if self.is_broken() {
-            return;
-        }
-        let (cloth, h) = (self.cloth, world.h);
-        let half = world.gravity * (0.5 * h);
-        let ahead = &self.ahead;
-        let ClothState { x, v, .. } = moving;
-        let inverse_h = 1.0 / h;
-        for_each(v, |i, v| *v = (ahead[i] - x[i]) * inverse_h + half);
-        for led in &cloth.pins.particles {
-            v[led.particle as usize] = (ahead[led.particle as usize] - x[led.particle as usize]) * inverse_h;
-        }
-        std::mem::swap(x, &mut self.ahead);
-        self.correct_velocities(moving, h);
-    }
-
-    /// The look-ahead positions of the particles.
-    pub fn ahead(&self) -> &[Vec3] {
-        &self.ahead
-    }
-
-    /// The vertices for some values of the particles.
-    pub fn vertices_of(&self, particles: &[Vec3], vertices: &mut [Vec3]) {
-        match self.cloth.kind {
-            ClothKind::Midpoint => for_each(vertices, |v, vertex| *vertex = self.cloth.map.vertex(v, particles)),
-            _ => vertices.copy_from_slice(particles),
-        }
-    }
-
-    /// The vertices where the particles are.
-    pub fn vertices(&self, moving: &ClothState) -> Vec<Vec3> {
-        let mut vertices = vec![Vec3::zeros(); self.cloth.map.vertex_count()];
-        self.vertices_of(&moving.x, &mut vertices);
-        vertices
-    }
-
-    /// A vertex's value from those of the particles.
-    pub fn vertex_value(&self, vertex: usize, particles: &[Vec3]) -> Vec3 {
-        self.cloth.map.vertex(vertex, particles)
-    }
-
-    /// Give a vertex an impulse, shared by the particles below it.
-    pub fn push_vertex(&self, vertex: usize, particles: &mut [Vec3], impulse: Vec3) {
-        contacts::spread(self.cloth.map.row(vertex), self.cloth, particles, impulse);
-    }
-
-    /// Move the look-ahead positions so that the vertices are here.
-    pub fn put_vertices(&mut self, vertices: &[Vec3]) {
-        let cloth = self.cloth;
-        if cloth.kind != ClothKind::Midpoint {
-            self.ahead.copy_from_slice(vertices);
-            return;
-        }
-        let make = || WeightedReturn::build(&cloth.map, &cloth.k, (0..vertices.len() as u32).collect());
-        if self.vertex_return.is_none() {
-            self.vertex_return = make();
-        }
-        if let Some(all) = &mut self.vertex_return {
-            all.apply(&cloth.map, &cloth.k, &mut self.ahead, |v, y| vertices[v] - y);
+            report: BodyReport::default(),
         }
     }
 
     /// Critically damped springs to the places of soft pins, implicit, so that their strength does not depend on the step:
     /// `(1 + 2 w h + w² h²) Δ = w² h² (target - y) + 2 w h (target's way - y's way)`.
-    fn draw_to_pins(&mut self, moving: &ClothState, h: f64) {
+    fn draw_to_pins(&mut self, moving: &BodyState, h: f64) {
         let cloth = self.cloth;
         let Some(soft_return) = &mut self.soft_return else {
             return;
@@ -362,7 +194,7 @@ impl<'m> ClothStep<'m> {
     }
 
     /// Everything that must hold at the end of the step; returns the largest `|(l/l0)² - 1|` met.
-    fn hard_constraints(&mut self, moving: &ClothState, h: f64, gravity: Vec3, again: bool) -> f64 {
+    fn hard_constraints(&mut self, moving: &BodyState, h: f64, gravity: Vec3, again: bool) -> f64 {
         if let Solver::Linear(linear) = &mut self.solver
             && self.torn.is_empty()
         {
@@ -376,7 +208,7 @@ impl<'m> ClothStep<'m> {
         self.position_sweep()
     }
 
-    fn blow(&mut self, moving: &mut ClothState, world: &StepWorld, step: u32) {
+    fn blow(&mut self, moving: &mut BodyState, world: &StepWorld, step: u32) {
         if world.drag <= 0.0 || !step.is_multiple_of(self.air_interval) {
             return;
         }
@@ -445,30 +277,6 @@ impl<'m> ClothStep<'m> {
         }
     }
 
-    /// What is written is within its limits and outside of colliders; the motion does not hear of it. Friction gives way here.
-    pub fn polish(&mut self, moving: &mut ClothState, world: &mut StepWorld) {
-        if self.is_broken() {
-            return;
-        }
-        let cloth = self.cloth;
-        let ClothState { x, written, .. } = moving;
-        self.vertices_of(x, written);
-        let mut used = used_stretch(cloth, written);
-        // What vertices between folded midpoints are apart is not for steps to mend where a solver holds all that it works on.
-        let is_held = cloth.kind == ClothKind::Midpoint && !matches!(self.solver, Solver::Iterative);
-        self.report.strain = if is_held { max_stretch(cloth, x) / cloth.fabric.max_stretch } else { used };
-        if used > POLISHED && used.is_finite() {
-            used = self.shorten(written, false);
-        }
-        if used > 1.0 && used.is_finite() && !self.contacts.active.is_empty() {
-            self.shorten(written, true);
-        }
-        self.leave_colliders(world, written);
-        for (pin, target) in cloth.pins.vertices.iter().zip(&self.pin_targets) {
-            written[pin.vertex as usize] = target[1];
-        }
-    }
-
     /// Shorten edges and push out of colliders in turns until no edge is too long; where thickness yields, only out of the bare surfaces.
     /// Returns the used part of the allowed stretch.
     fn shorten(&mut self, written: &mut [Vec3], thickness_yields: bool) -> f64 {
@@ -514,9 +322,9 @@ impl<'m> ClothStep<'m> {
     }
 
     /// Velocities that fit the constraints at the end of the step.
-    fn correct_velocities(&mut self, moving: &mut ClothState, h: f64) {
+    fn correct_velocities(&mut self, moving: &mut BodyState, h: f64) {
         let cloth = self.cloth;
-        let ClothState { x, v, .. } = moving;
+        let BodyState { x, v, .. } = moving;
         match &mut self.solver {
             Solver::Linear(linear) if self.torn.is_empty() => linear.velocities(cloth, x, v, &self.pin_targets, h),
             // What can go slack has no velocity of its own to keep.
@@ -542,21 +350,8 @@ impl<'m> ClothStep<'m> {
         }
     }
 
-    /// Largest part of its allowed stretch that a visible edge between these vertices has.
-    pub fn used(&self, vertices: &[Vec3]) -> f64 {
-        used_stretch(self.cloth, vertices)
-    }
-
-    /// What the frame took; `touched` is what touching triangles did.
-    pub fn report(&self, moving: &ClothState, touched: TouchCounts, broken: &[Broken]) -> ClothReport {
-        let contacts = self.contacts.active.iter().filter(|contact| contact.resting.pressed > 0.0).count();
-        let used = if self.is_broken() { f64::INFINITY } else { used_stretch(self.cloth, &moving.written) };
-        let contacts = contacts as u32 + touched.contacts;
-        ClothReport { contacts, used, touched, broken: self.broken(moving, broken), ..self.report.clone() }
-    }
-
     /// The promises that what is written has broken, with those that touching triangles have.
-    fn broken(&self, moving: &ClothState, touched: &[Broken]) -> Vec<Broken> {
+    fn broken(&self, moving: &BodyState, touched: &[Broken]) -> Vec<Broken> {
         let (cloth, written) = (self.cloth, &moving.written);
         if self.is_broken() {
             return Vec::new();
@@ -570,56 +365,195 @@ impl<'m> ClothStep<'m> {
                 ends.iter().for_each(|&v| broken.add(Promise::Stretch, None, v));
             }
         }
-        for &(v, collider) in &self.contacts.passing {
-            broken.add(Promise::Crossing, Some(self.cloth_count + collider as usize), v);
-        }
-        for contact in self.contacts.active.iter().filter(|contact| !contact.passes && contact.resting.pressed > 0.0) {
-            let Point::Vertex(v) = contact.point else { continue };
-            let with = Some(self.cloth_count + contact.collider());
-            // What is to touch without any distance may be off by rounding.
-            let thickness = contact.thickness.max(LEAST_JUDGED * cloth.mean_edge);
-            let [sunk, slipped] = contact.given_way(written[v as usize], cloth.map.vertex(v as usize, &moving.x));
-            if sunk > thickness + LEAVE_EDGES * cloth.mean_edge {
-                broken.add(Promise::Crossing, with, v);
-            } else if sunk > THIN * thickness {
-                broken.add(Promise::Thickness, with, v);
-            }
-            if slipped > thickness {
-                broken.add(Promise::Friction, with, v);
-            }
-        }
+        self.contacts.judge(cloth, self.body_count, &moving.x, written, &mut broken);
         broken.into()
     }
+}
 
-    /// Memory of the linear solver [B]; 0 without one.
-    pub fn linear_bytes(&self) -> usize {
+impl BodyStep for ClothStep<'_> {
+    fn forget(&mut self) {
+        self.report = BodyReport::default();
+        self.contacts.reset();
+    }
+
+    fn begin_frame(&mut self, moving: &BodyState, weather: &Weather, drive: &Drive) {
+        let cloth = self.cloth;
+        self.forget();
+        if let Solver::Linear(linear) = &mut self.solver {
+            linear.reset();
+        }
+        for_each(&mut self.wind, |t, wind| {
+            let centre = cloth.triangle_particles[t].iter().map(|&p| moving.x[p as usize]).sum::<Vec3>() / 3.0;
+            *wind = weather.velocity(centre);
+        });
+        let h = drive.frame_seconds / f64::from(drive.substeps);
+        self.air_interval = (AIR_SECONDS / h).floor().clamp(1.0, f64::from(drive.substeps)) as u32;
+        // The longest interval that divides the frame and is no longer than a beat.
+        let longest = ((1.0 + 1e-9) * beat_seconds(cloth) / h).floor().clamp(1.0, f64::from(drive.substeps)) as u32;
+        self.beat_interval = (1..=longest).rev().find(|&n| drive.substeps.is_multiple_of(n)).unwrap_or(1);
+        self.bending.begin_frame(cloth, h, self.beat_interval);
+        let was_torn = !self.torn.is_empty();
+        self.torn.clear();
+        // Lengths of an elastic fabric have its allowed stretch in them.
+        let allowed = if cloth.fabric.warp.is_some() { 0.0 } else { cloth.fabric.max_stretch };
+        if stretches(cloth, &moving.x).any(|stretch| stretch > TORN + TORN_BEYOND * allowed) {
+            let length = |&[a, b]: &[u32; 2]| (moving.x[b as usize] - moving.x[a as usize]).norm();
+            self.torn.extend(cloth.pairs.pairs().iter().map(length));
+        } else if was_torn {
+            self.distances.clone_from(&cloth.distances);
+        }
+        if cloth.compression > 0.0 {
+            for (distance, &[a, b]) in self.distances.iter_mut().zip(cloth.pairs.pairs()) {
+                distance.resist(cloth.compression, cloth.k[a as usize] + cloth.k[b as usize], h);
+            }
+        }
+    }
+
+    fn frame_box(&self, moving: &BodyState, drive: &Drive) -> Aabb {
+        self.contacts.watched_box(self.cloth, moving, largest_norm(&moving.v) * drive.frame_seconds)
+    }
+
+    fn look_ahead(&mut self, moving: &mut BodyState, world: &mut StepWorld, step: u32) {
+        if self.is_broken() {
+            return;
+        }
+        let cloth = self.cloth;
+        let StepWorld { h, gravity, .. } = *world;
+        self.pin_targets.clear();
+        self.pin_targets.extend(pin_targets(&cloth.pins, cloth.pins.vertices.iter(), world));
+        self.soft_targets.clear();
+        self.soft_targets.extend(pin_targets(&cloth.pins, cloth.pins.soft.iter().map(|soft| &soft.pin), world));
+
+        self.bending.apply(cloth, moving, h, step);
+        self.blow(moving, world, step);
+        self.contacts.find(self.number, cloth, moving, world);
+        let half = gravity * (0.5 * h);
+        let (x, v) = (&moving.x, &moving.v);
+        for_each(&mut self.ahead, |i, ahead| *ahead = x[i] + (v[i] + half) * h);
+        for led in &cloth.pins.particles {
+            let [a, b] = led.ends.map(|end| self.pin_targets[end as usize][1]);
+            self.ahead[led.particle as usize] = (a + b) * 0.5;
+        }
+        self.draw_to_pins(moving, h);
+        self.heal(h * f64::from(step + 1));
+        self.stretch_elastically(h);
+    }
+
+    fn passing(&self) -> &[(u32, u32)] {
+        &self.contacts.passing
+    }
+
+    fn constrain(&mut self, moving: &BodyState, world: &StepWorld, again: bool) {
+        if !self.is_broken() && !self.hard_constraints(moving, world.h, world.gravity, again).is_finite() {
+            self.report.broken_at = Some(fastest_vertex(self.cloth, moving));
+        }
+    }
+
+    fn is_pulled_apart(&self) -> bool {
+        matches!(self.solver, Solver::Linear(_))
+            && !self.is_broken()
+            && self.torn.is_empty()
+            && max_stretch(self.cloth, &self.ahead) > self.cloth.fabric.max_stretch
+    }
+
+    fn is_broken(&self) -> bool {
+        self.report.broken_at.is_some()
+    }
+
+    fn ahead(&self) -> &[Vec3] {
+        &self.ahead
+    }
+
+    fn put(&mut self, vertices: &[Vec3]) {
+        let cloth = self.cloth;
+        if cloth.kind != ClothKind::Midpoint {
+            self.ahead.copy_from_slice(vertices);
+            return;
+        }
+        let make = || WeightedReturn::build(&cloth.map, &cloth.k, (0..vertices.len() as u32).collect());
+        if self.vertex_return.is_none() {
+            self.vertex_return = make();
+        }
+        if let Some(all) = &mut self.vertex_return {
+            all.apply(&cloth.map, &cloth.k, &mut self.ahead, |v, y| vertices[v] - y);
+        }
+    }
+
+    fn step(&mut self, moving: &mut BodyState, world: &StepWorld) {
+        if self.is_broken() {
+            return;
+        }
+        let (cloth, h) = (self.cloth, world.h);
+        let half = world.gravity * (0.5 * h);
+        let ahead = &self.ahead;
+        let BodyState { x, v, .. } = moving;
+        let inverse_h = 1.0 / h;
+        for_each(v, |i, v| *v = (ahead[i] - x[i]) * inverse_h + half);
+        for led in &cloth.pins.particles {
+            v[led.particle as usize] = (ahead[led.particle as usize] - x[led.particle as usize]) * inverse_h;
+        }
+        std::mem::swap(x, &mut self.ahead);
+        self.correct_velocities(moving, h);
+    }
+
+    fn polish(&mut self, moving: &mut BodyState, world: &mut StepWorld) {
+        if self.is_broken() {
+            return;
+        }
+        let cloth = self.cloth;
+        let BodyState { x, written, .. } = moving;
+        vertices_of(cloth, x, written);
+        let mut used = used_stretch(cloth, written);
+        // What vertices between folded midpoints are apart is not for steps to mend where a solver holds all that it works on.
+        let is_held = cloth.kind == ClothKind::Midpoint && !matches!(self.solver, Solver::Iterative);
+        self.report.strain = if is_held { max_stretch(cloth, x) / cloth.fabric.max_stretch } else { used };
+        if used > POLISHED && used.is_finite() {
+            used = self.shorten(written, false);
+        }
+        if used > 1.0 && used.is_finite() && !self.contacts.active.is_empty() {
+            self.shorten(written, true);
+        }
+        self.leave_colliders(world, written);
+        for (pin, target) in cloth.pins.vertices.iter().zip(&self.pin_targets) {
+            written[pin.vertex as usize] = target[1];
+        }
+    }
+
+    fn used(&self, vertices: &[Vec3]) -> f64 {
+        used_stretch(self.cloth, vertices)
+    }
+
+    fn report(&self, moving: &BodyState, touched: TouchCounts, broken: &[Broken]) -> BodyReport {
+        let contacts = self.contacts.active.iter().filter(|contact| contact.resting.pressed > 0.0).count();
+        let used = if self.is_broken() { f64::INFINITY } else { used_stretch(self.cloth, &moving.written) };
+        let contacts = contacts as u32 + touched.contacts;
+        BodyReport { contacts, used, touched, broken: self.broken(moving, broken), ..self.report.clone() }
+    }
+
+    fn linear_bytes(&self) -> usize {
         match &self.solver {
             Solver::Linear(linear) => linear.bytes(),
             _ => 0,
         }
     }
 
-    /// How good a state is.
-    pub fn quality(&self, moving: &ClothState, vertices: &[Vec3], colliders: &[MovingCollider]) -> Quality {
+    fn quality(&self, moving: &BodyState, vertices: &[Vec3], colliders: &[MovingCollider]) -> Quality {
         let cloth = self.cloth;
-        let depth = |y: &Vec3| {
-            let deepest = |depth: f64, collider: &MovingCollider| {
-                collider.nearest(*y, 0.0).map_or(depth, |nearest| larger(depth, -nearest.distance))
-            };
-            let met = colliders.iter().enumerate().filter(|(number, _)| self.contacts.meets(*number));
-            met.map(|(_, collider)| collider).fold(0.0, deepest)
-        };
-        let depths: Vec<f64> = vertices.par_iter().with_min_len(256).map(depth).collect();
         Quality {
             max_stretch: max_stretch(cloth, &moving.x),
             mean_stretch: compensated_sum(stretches(cloth, &moving.x)) / cloth.distances.len().max(1) as f64,
-            max_penetration: depths.into_iter().fold(0.0, larger),
+            max_penetration: self.contacts.deepest(vertices, colliders),
+            ..Quality::default()
         }
+    }
+
+    fn skin(&self) -> &Skin {
+        self.cloth
     }
 }
 
 /// The fastest vertex, or an end of the edge whose midpoint is; a speed that is not a number is the fastest of all.
-fn fastest_vertex(cloth: &ClothModel, moving: &ClothState) -> u32 {
+fn fastest_vertex(cloth: &ClothModel, moving: &BodyState) -> u32 {
     let speed = |v: &Vec3| if v.norm_squared().is_nan() { f64::INFINITY } else { v.norm_squared() };
     let fastest = (0..moving.v.len()).max_by(|&a, &b| speed(&moving.v[a]).total_cmp(&speed(&moving.v[b])));
     let fastest = fastest.unwrap_or_default();
@@ -662,21 +596,4 @@ fn max_stretch(cloth: &ClothModel, x: &[Vec3]) -> f64 {
 fn weighted_return<'a>(cloth: &ClothModel, pins: impl Iterator<Item = &'a PinnedVertex>) -> Option<WeightedReturn> {
     let vertices: Vec<u32> = pins.map(|pin| pin.vertex).collect();
     (!vertices.is_empty()).then(|| WeightedReturn::build(&cloth.map, &cloth.k, vertices)).flatten()
-}
-
-/// Where pinned vertices are at the start and end of a step.
-fn pin_targets<'a>(
-    cloth: &ClothModel,
-    pins: impl Iterator<Item = &'a PinnedVertex>,
-    world: &StepWorld,
-) -> impl Iterator<Item = [Vec3; 2]> {
-    let poses: Vec<[Pose; 2]> =
-        cloth.pins.motions.iter().map(|motion| world.frames.map(|frame| motion.at(frame))).collect();
-    pins.map(move |pin| {
-        let poses = match &pin.lead {
-            Lead::Motion(motion) => poses[*motion as usize],
-            Lead::Surface(anchor) => world.colliders[anchor.collider as usize].poses(anchor),
-        };
-        poses.map(|pose| pose.apply(pin.rest))
-    })
 }

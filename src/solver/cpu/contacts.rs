@@ -1,4 +1,4 @@
-//! Which points of a cloth touch which colliders, kept over several steps.
+//! Which points of a body touch which colliders, kept over several steps.
 //!
 //! Contact points are the cloth's vertices (what is seen), its midpoint particles (twice as dense, so that a sharp rim does not
 //! show between two vertices) and samples inside triangles that are large for what might show through them.
@@ -12,13 +12,14 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::StepWorld;
+use super::breaks::Breaks;
+use super::independent::larger;
 use crate::algorithms::contact::friction::Friction;
 use crate::algorithms::contact::resting::Resting;
 use crate::algorithms::contact::restitution;
 use crate::math::{Vec3, largest_norm};
 use crate::mesh::bvh::Aabb;
-use crate::model::{Anchor, ClothModel, ClothState, Model, MovingCollider, PairRule};
-use crate::scene::ClothKind;
+use crate::model::{Anchor, BodyState, Model, MovingCollider, PairRule, Promise, Skin};
 
 /// How far away a mesh is looked for, in edge lengths: pairs further apart sleep as if they were at this distance.
 const SEARCH_EDGES: f64 = 3.0;
@@ -34,6 +35,13 @@ const OPPOSITE: f64 = -0.3;
 /// Pairs from which on measuring them is shared out to threads.
 const PARALLEL_PAIRS: usize = 256;
 
+/// Part of the distance kept that may be missing at a frame's end before that counts as a broken promise.
+pub const THIN: f64 = 0.5;
+/// Least thickness that is judged, in edge lengths.
+const LEAST_JUDGED: f64 = 0.01;
+/// Depth in edge lengths up to which a vertex is moved out of a collider in one go.
+pub const LEAVE_EDGES: f64 = 0.25;
+
 /// A point that can touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Point {
@@ -41,27 +49,27 @@ pub enum Point {
     Vertex(u32),
     /// A midpoint particle.
     Particle(u32),
-    /// A point inside a large triangle, into `ClothModel::samples`.
+    /// A point inside a large triangle, into `Skin::samples`.
     Sample(u32),
 }
 
 impl Point {
     /// Where it is (or how fast), from the particles.
-    pub fn value(self, cloth: &ClothModel, particles: &[Vec3]) -> Vec3 {
+    pub fn value(self, skin: &Skin, particles: &[Vec3]) -> Vec3 {
         match self {
-            Point::Vertex(v) => cloth.map.vertex(v as usize, particles),
+            Point::Vertex(v) => skin.map.vertex(v as usize, particles),
             Point::Particle(p) => particles[p as usize],
-            Point::Sample(s) => mean(cloth.samples.rows.row(s as usize), particles),
+            Point::Sample(s) => mean(skin.samples.rows.row(s as usize), particles),
         }
     }
 
     /// Move it by moving the particles below it, each by its share.
-    pub fn shift(self, cloth: &ClothModel, particles: &mut [Vec3], by: Vec3) {
+    pub fn shift(self, skin: &Skin, particles: &mut [Vec3], by: Vec3) {
         match self {
             Point::Particle(p) => particles[p as usize] += by,
-            Point::Vertex(v) => spread(cloth.map.row(v as usize), cloth, particles, by / cloth.vertex_k[v as usize]),
+            Point::Vertex(v) => spread(skin.map.row(v as usize), skin, particles, by / skin.vertex_k[v as usize]),
             Point::Sample(s) => {
-                spread(cloth.samples.rows.row(s as usize), cloth, particles, by / cloth.samples.k[s as usize]);
+                spread(skin.samples.rows.row(s as usize), skin, particles, by / skin.samples.k[s as usize]);
             }
         }
     }
@@ -73,9 +81,9 @@ fn mean(row: &[(u32, f64)], particles: &[Vec3]) -> Vec3 {
 }
 
 /// An impulse on a weighted mean of particles.
-pub fn spread(row: &[(u32, f64)], cloth: &ClothModel, particles: &mut [Vec3], impulse: Vec3) {
+pub fn spread(row: &[(u32, f64)], skin: &Skin, particles: &mut [Vec3], impulse: Vec3) {
     for &(particle, weight) in row {
-        particles[particle as usize] += impulse * (weight * cloth.k[particle as usize]);
+        particles[particle as usize] += impulse * (weight * skin.k[particle as usize]);
     }
 }
 
@@ -145,16 +153,16 @@ struct Look {
 
 impl Contacts {
     /// Nothing known yet.
-    pub fn new(number: usize, cloth: &ClothModel, model: &Model) -> Self {
-        let vertices = (0..cloth.map.vertex_count() as u32).map(Point::Vertex);
-        let midpoints = if cloth.kind == ClothKind::Midpoint { cloth.k.len() as u32 } else { 0 };
+    pub fn new(number: usize, skin: &Skin, model: &Model) -> Self {
+        let vertices = (0..skin.map.vertex_count() as u32).map(Point::Vertex);
+        let midpoints = if skin.is_on_midpoints() { skin.k.len() as u32 } else { 0 };
         let particles = (0..midpoints).map(Point::Particle);
         let movable = |point: &Point| match *point {
-            Point::Vertex(v) => cloth.vertex_k[v as usize] > 0.0,
-            Point::Particle(p) => cloth.k[p as usize] > 0.0,
-            Point::Sample(s) => cloth.samples.k[s as usize] > 0.0,
+            Point::Vertex(v) => skin.vertex_k[v as usize] > 0.0,
+            Point::Particle(p) => skin.k[p as usize] > 0.0,
+            Point::Sample(s) => skin.samples.k[s as usize] > 0.0,
         };
-        let samples = (0..cloth.samples.k.len() as u32).map(Point::Sample);
+        let samples = (0..skin.samples.k.len() as u32).map(Point::Sample);
         let points: Vec<Point> = vertices.chain(particles).chain(samples).filter(movable).collect();
         let collider_count = model.colliders.len();
         let rules = model.contact.with_colliders(number).to_vec();
@@ -165,7 +173,7 @@ impl Contacts {
             seen: vec![None; points.len() * collider_count],
             points,
             collider_count,
-            reach: rules.iter().flatten().map(|rule| search_reach(cloth, rule)).fold(0.0, f64::max),
+            reach: rules.iter().flatten().map(|rule| search_reach(skin, rule)).fold(0.0, f64::max),
             rules,
             active: Vec::new(),
             passing: Vec::new(),
@@ -187,14 +195,14 @@ impl Contacts {
     }
 
     /// The box in which colliders are watched, if the cloth moves by `way` at most.
-    pub fn watched_box(&self, cloth: &ClothModel, moving: &ClothState, way: f64) -> Aabb {
+    pub fn watched_box(&self, skin: &Skin, moving: &BodyState, way: f64) -> Aabb {
         let around = moving.x.iter().fold(Aabb::empty(), |aabb, p| aabb.join(Aabb::around(*p)));
         // One edge more for vertices outside the midpoints.
-        around.grown(self.reach + cloth.mean_edge + way)
+        around.grown(self.reach + skin.mean_edge + way)
     }
 
     /// Bring the contacts up to date for a step from the positions at its start.
-    pub fn find(&mut self, number: usize, cloth: &ClothModel, moving: &ClothState, world: &mut StepWorld) {
+    pub fn find(&mut self, number: usize, skin: &Skin, moving: &BodyState, world: &mut StepWorld) {
         if self.collider_count == 0 {
             return;
         }
@@ -204,17 +212,17 @@ impl Contacts {
         let is_watched =
             |collider: &MovingCollider| !collider.model.is_still() || collider.model.rigid_mesh().is_some();
         if world.colliders.iter().any(is_watched) {
-            let around = self.watched_box(cloth, moving, 0.0);
+            let around = self.watched_box(skin, moving, 0.0);
             for (number_of_collider, collider) in world.colliders.iter_mut().enumerate() {
-                collider.watch(number, around, WATCH_EDGES * cloth.mean_edge);
+                collider.watch(number, around, WATCH_EDGES * skin.mean_edge);
                 ways[number_of_collider] += collider.step_motion(&around);
             }
         }
         self.travelled.iter_mut().zip(&ways).for_each(|(travelled, way)| *travelled += way);
-        let margin = PLANE_MARGIN * cloth.mean_edge;
+        let margin = PLANE_MARGIN * skin.mean_edge;
         let (sleeps_until, rules) = (&mut self.sleeps_until, &self.rules);
         self.active.retain_mut(|contact| {
-            let stays = contact.begin_step(cloth, moving, world, rules, margin);
+            let stays = contact.begin_step(skin, moving, world, rules, margin);
             if !stays {
                 sleeps_until[contact.pair as usize] = f64::NEG_INFINITY;
             }
@@ -227,7 +235,7 @@ impl Contacts {
             for collider in 0..self.collider_count {
                 if let Some(activation) = activations[collider]
                     && self.travelled[collider] > self.sleeps_until[pair]
-                    && !self.sleeps_on(pair, cloth, moving, ways[collider], activation)
+                    && !self.sleeps_on(pair, skin, moving, ways[collider], activation)
                 {
                     due.push(pair as u32);
                 }
@@ -236,9 +244,9 @@ impl Contacts {
         }
         if !due.is_empty() {
             world.colliders.iter_mut().for_each(|collider| collider.place(0));
-            self.look(number, &due, cloth, moving, world, &ways);
+            self.look(number, &due, skin, moving, world, &ways);
         }
-        self.share_room(cloth, moving);
+        self.share_room(skin, moving);
         // Only now: what was seen was seen at the start of the step.
         self.collider_travelled.iter_mut().zip(&ways).for_each(|(travelled, way)| *travelled += way - cloth_way);
         *world.collider_seconds += start.elapsed().as_secs_f64();
@@ -246,14 +254,14 @@ impl Contacts {
 
     /// Where colliders from opposite sides leave a point no room, their thickness yields first; where they overlap, the one that the scene names
     /// later lets the point pass.
-    fn share_room(&mut self, cloth: &ClothModel, moving: &ClothState) {
+    fn share_room(&mut self, skin: &Skin, moving: &BodyState) {
         self.passing.clear();
         for contacts in self.active.chunk_by_mut(|a, b| a.point == b.point) {
             contacts.iter_mut().for_each(|contact| contact.passes = false);
             for second in 1..contacts.len() {
                 let (before, rest) = contacts.split_at_mut(second);
                 let second = &mut rest[0];
-                let at = second.point.value(cloth, &moving.x);
+                let at = second.point.value(skin, &moving.x);
                 for first in before.iter_mut().filter(|first| !first.passes) {
                     let room = first.resting.above(at) + second.resting.above(at);
                     if room >= 0.0 || first.resting.normal.dot(&second.resting.normal) > OPPOSITE {
@@ -278,18 +286,53 @@ impl Contacts {
         }
     }
 
+    /// The promises about colliders that what is written has broken; `x` are the particles, and colliders are numbered from `body_count` on.
+    pub fn judge(&self, skin: &Skin, body_count: usize, x: &[Vec3], written: &[Vec3], broken: &mut Breaks) {
+        for &(v, collider) in &self.passing {
+            broken.add(Promise::Crossing, Some(body_count + collider as usize), v);
+        }
+        for contact in self.active.iter().filter(|contact| !contact.passes && contact.resting.pressed > 0.0) {
+            let Point::Vertex(v) = contact.point else { continue };
+            let with = Some(body_count + contact.collider());
+            // What is to touch without any distance may be off by rounding.
+            let thickness = contact.thickness.max(LEAST_JUDGED * skin.mean_edge);
+            let [sunk, slipped] = contact.given_way(written[v as usize], skin.map.vertex(v as usize, x));
+            if sunk > thickness + LEAVE_EDGES * skin.mean_edge {
+                broken.add(Promise::Crossing, with, v);
+            } else if sunk > THIN * thickness {
+                broken.add(Promise::Thickness, with, v);
+            }
+            if slipped > thickness {
+                broken.add(Promise::Friction, with, v);
+            }
+        }
+    }
+
+    /// How deep the deepest of some vertices is below the surface of a collider that it touches [m].
+    pub fn deepest(&self, vertices: &[Vec3], colliders: &[MovingCollider]) -> f64 {
+        let depth = |y: &Vec3| {
+            let deepest = |depth: f64, collider: &MovingCollider| {
+                collider.nearest(*y, 0.0).map_or(depth, |nearest| larger(depth, -nearest.distance))
+            };
+            let met = colliders.iter().enumerate().filter(|(number, _)| self.meets(*number));
+            met.map(|(_, collider)| collider).fold(0.0, deepest)
+        };
+        let depths: Vec<f64> = vertices.par_iter().with_min_len(256).map(depth).collect();
+        depths.into_iter().fold(0.0, larger)
+    }
+
     /// Whether a vertex is let pass a collider in this step.
     pub fn passes(&self, vertex: u32, collider: usize) -> bool {
         self.passing.binary_search(&(vertex, collider as u32)).is_ok()
     }
 
     /// Whether a pair can go on sleeping because its own point has moved less than the fastest one.
-    fn sleeps_on(&mut self, pair: usize, cloth: &ClothModel, moving: &ClothState, way: f64, activation: f64) -> bool {
+    fn sleeps_on(&mut self, pair: usize, skin: &Skin, moving: &BodyState, way: f64, activation: f64) -> bool {
         let Some(seen) = self.seen[pair].filter(|_| self.sleeps_until[pair] > f64::NEG_INFINITY) else {
             return false;
         };
         let collider = pair % self.collider_count;
-        let moved = (self.points[pair / self.collider_count].value(cloth, &moving.x) - seen.from).norm();
+        let moved = (self.points[pair / self.collider_count].value(skin, &moving.x) - seen.from).norm();
         let distance = seen.distance - moved - (self.collider_travelled[collider] - seen.collider_travelled);
         self.sleeps_until[pair] = self.travelled[collider] - way + distance - activation;
         self.travelled[collider] <= self.sleeps_until[pair]
@@ -299,8 +342,8 @@ impl Contacts {
         &mut self,
         number: usize,
         due: &[u32],
-        cloth: &ClothModel,
-        moving: &ClothState,
+        skin: &Skin,
+        moving: &BodyState,
         world: &mut StepWorld,
         ways: &[f64],
     ) {
@@ -311,8 +354,8 @@ impl Contacts {
             let Some(rule) = &self.rules[collider] else {
                 return Look { seen: None, contact: None };
             };
-            let friction = rule.friction(cloth.friction(), world.collider_friction[collider]);
-            look_at(pair, point, &world.colliders[collider], guess, rule, friction, ways[collider], cloth, moving)
+            let friction = rule.friction(skin.friction, world.collider_friction[collider]);
+            look_at(pair, point, &world.colliders[collider], guess, rule, friction, ways[collider], skin, moving)
         };
         let looks: Vec<Look> = if due.len() >= PARALLEL_PAIRS && rayon::current_num_threads() > 1 {
             due.par_iter().with_min_len(PARALLEL_PAIRS / 4).map(look).collect()
@@ -322,14 +365,14 @@ impl Contacts {
         for (&pair, look) in due.iter().zip(&looks) {
             let collider = pair as usize % count;
             let Some(rule) = &self.rules[collider] else { continue };
-            if look.seen.is_some_and(|seen| -seen.distance > search_reach(cloth, rule)) {
+            if look.seen.is_some_and(|seen| -seen.distance > search_reach(skin, rule)) {
                 world.colliders[collider].watch_everything(number);
             }
         }
         for (&pair, look) in due.iter().zip(looks) {
             let collider = pair as usize % count;
             let Some(rule) = &self.rules[collider] else { continue };
-            let (activation, reach) = (activation(rule), search_reach(cloth, rule));
+            let (activation, reach) = (activation(rule), search_reach(skin, rule));
             let distance = look.seen.map_or(reach, |seen| seen.distance);
             // This step's way is in `travelled` already.
             let until = self.travelled[collider] - ways[collider] + distance - activation;
@@ -337,7 +380,7 @@ impl Contacts {
             let collider_travelled = self.collider_travelled[collider];
             self.seen[pair as usize] = look.seen.map(|seen| Seen { collider_travelled, ..seen });
             if let Some(mut contact) = look.contact {
-                contact.begin_step(cloth, moving, world, &self.rules, f64::INFINITY);
+                contact.begin_step(skin, moving, world, &self.rules, f64::INFINITY);
                 self.active.push(*contact);
             }
         }
@@ -354,16 +397,16 @@ fn look_at(
     rule: &PairRule,
     friction: Friction,
     way: f64,
-    cloth: &ClothModel,
-    moving: &ClothState,
+    skin: &Skin,
+    moving: &BodyState,
 ) -> Look {
-    let at = point.value(cloth, &moving.x);
-    let reach = search_reach(cloth, rule);
+    let at = point.value(skin, &moving.x);
+    let reach = search_reach(skin, rule);
     let Some(nearest) = collider.nearest_by(at, reach, guess) else {
         return Look { seen: None, contact: None };
     };
     let seen = Some(Seen { from: at, distance: nearest.distance, part: nearest.part, collider_travelled: 0.0 });
-    if nearest.distance >= activation(rule) + PLANE_MARGIN * cloth.mean_edge + way {
+    if nearest.distance >= activation(rule) + PLANE_MARGIN * skin.mean_edge + way {
         return Look { seen, contact: None };
     }
     let anchor = collider.anchor(&nearest);
@@ -389,18 +432,18 @@ impl Contact {
     }
 
     /// Move what is written out of the surface, without friction. Of midpoints the vertices are written, and nothing between them.
-    pub fn push_out(&mut self, cloth: &ClothModel, written: &mut [Vec3], thickness_yields: bool) {
+    pub fn push_out(&mut self, skin: &Skin, written: &mut [Vec3], thickness_yields: bool) {
         let below = if thickness_yields { self.thickness } else { 0.0 };
         match self.point {
             Point::Vertex(v) => {
                 let y = &mut written[v as usize];
                 *y += self.resting.push_out(*y, below);
             }
-            _ if cloth.kind == ClothKind::Midpoint => {}
+            _ if skin.is_on_midpoints() => {}
             point => {
-                let by = self.resting.push_out(point.value(cloth, written), below);
+                let by = self.resting.push_out(point.value(skin, written), below);
                 if by != Vec3::zeros() {
-                    point.shift(cloth, written, by);
+                    point.shift(skin, written, by);
                 }
             }
         }
@@ -422,13 +465,13 @@ impl Contact {
     /// over the surface than `margin` since the plane was measured.
     fn begin_step(
         &mut self,
-        cloth: &ClothModel,
-        moving: &ClothState,
+        skin: &Skin,
+        moving: &BodyState,
         world: &StepWorld,
         rules: &[Option<PairRule>],
         margin: f64,
     ) -> bool {
-        let start = self.point.value(cloth, &moving.x);
+        let start = self.point.value(skin, &moving.x);
         let push = PUSH_OUT_SPEED * world.h;
         let collider = &world.colliders[self.anchor.collider as usize];
         // A distance that is not a number counts as too far.
@@ -436,7 +479,7 @@ impl Contact {
         let restitution = rules[self.anchor.collider as usize].filter(|rule| rule.restitution > 0.0);
         let bounce = |normal: Vec3, surface_velocity: Vec3| {
             restitution.map_or(0.0, |rule| {
-                let speed = (self.point.value(cloth, &moving.v) - surface_velocity).dot(&normal);
+                let speed = (self.point.value(skin, &moving.v) - surface_velocity).dot(&normal);
                 restitution::outgoing_speed(speed, rule.restitution, world.gravity.norm(), rule.thickness)
             })
         };
@@ -458,8 +501,8 @@ impl Contact {
 }
 
 /// How far away a mesh is looked for [m].
-fn search_reach(cloth: &ClothModel, rule: &PairRule) -> f64 {
-    SEARCH_EDGES * cloth.mean_edge + activation(rule)
+fn search_reach(skin: &Skin, rule: &PairRule) -> f64 {
+    SEARCH_EDGES * skin.mean_edge + activation(rule)
 }
 
 /// Distance from the surface at which a contact is watched: the sweeps may push a point this much further.

@@ -1,11 +1,14 @@
 //! The backend that runs on the processor, in f64.
 
 mod bending_step;
+mod body_step;
 mod breaks;
 mod cloth_step;
 mod contacts;
 pub mod independent;
 pub mod linear;
+mod pin_targets;
+mod soft_step;
 mod strip_sweep;
 mod touching;
 mod visible;
@@ -15,17 +18,19 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::wind::Weather;
-use super::{Backend, ClothReport, Drive, PhaseSeconds, Quality, Vertices};
+use super::{Backend, BodyReport, Drive, PhaseSeconds, Quality, Vertices};
 use crate::algorithms::contact::friction::Friction;
 use crate::math::Vec3;
 use crate::mesh::bvh::Aabb;
-use crate::model::{ColliderModel, Model, Moment, MovingCollider, State};
+use crate::model::{BodyState, ColliderModel, Model, Moment, MovingCollider, State};
 use crate::scene::Scene;
+use body_step::{Bodies, BodyStep, vertices_of};
 use cloth_step::ClothStep;
 use independent::larger;
+use soft_step::SoftStep;
 use touching::Touching;
 
-/// Most times that linear solvers and contacts take turns in a step.
+/// Most times that linear solvers or volumes and contacts take turns in a step.
 const CONTACT_ROUNDS: u32 = 4;
 /// Particles from which on a loop over them is shared out to threads.
 const PARALLEL_PARTICLES: usize = 16_384;
@@ -40,8 +45,8 @@ fn for_each<T: Send>(values: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
     }
 }
 
-/// What is the same for all cloths during one step.
-struct StepWorld<'a, 'm> {
+/// What is the same for all bodies during one step.
+pub struct StepWorld<'a, 'm> {
     /// Where colliders are at the start and at the end of the step.
     colliders: &'a mut [MovingCollider<'m>],
     /// Friction of each collider.
@@ -62,7 +67,7 @@ pub struct CpuBackend<'m> {
     scene: &'m Scene,
     model: &'m Model,
     drive: Drive,
-    cloths: Vec<ClothStep<'m>>,
+    bodies: Vec<Box<dyn BodyStep + 'm>>,
     colliders: Vec<MovingCollider<'m>>,
     touching: Touching<'m>,
     collider_seconds: f64,
@@ -75,19 +80,24 @@ impl<'m> CpuBackend<'m> {
         let drive = Drive { moments: [start; 2], seconds: 0.0, frame_seconds: 0.0, substeps: 1 };
         let place = |(number, collider): (usize, &'m ColliderModel)| {
             let mut collider = MovingCollider::at(collider, number, start);
-            model.cloths.iter().for_each(|cloth| collider.keep(cloth.pins.anchors()));
+            model.pins().for_each(|pins| collider.keep(pins.anchors()));
             collider
         };
+        let cloths = model
+            .cloths
+            .iter()
+            .enumerate()
+            .map(|(number, cloth)| -> Box<dyn BodyStep + 'm> { Box::new(ClothStep::new(number, cloth, model)) });
+        let soft = model
+            .soft_bodies
+            .iter()
+            .zip(model.cloths.len()..)
+            .map(|(body, number)| -> Box<dyn BodyStep + 'm> { Box::new(SoftStep::new(number, body, model)) });
         CpuBackend {
             scene,
             model,
             drive,
-            cloths: model
-                .cloths
-                .iter()
-                .enumerate()
-                .map(|(number, cloth)| ClothStep::new(number, cloth, model))
-                .collect(),
+            bodies: cloths.chain(soft).collect(),
             colliders: model.colliders.iter().enumerate().map(place).collect(),
             touching: Touching::new(model),
             collider_seconds: 0.0,
@@ -98,7 +108,7 @@ impl<'m> CpuBackend<'m> {
     fn begin_frame(&mut self, state: &State) {
         let start = Instant::now();
         let near: Vec<Aabb> =
-            self.cloths.iter().zip(&state.cloths).map(|(cloth, moving)| cloth.frame_box(moving, &self.drive)).collect();
+            self.bodies.iter().zip(&state.bodies).map(|(body, moving)| body.frame_box(moving, &self.drive)).collect();
         for collider in &mut self.colliders {
             collider.begin_frame(self.drive.moments, &near);
         }
@@ -106,18 +116,18 @@ impl<'m> CpuBackend<'m> {
         self.touching.begin_frame();
     }
 
-    fn reports(&self, state: &State) -> Vec<ClothReport> {
+    fn reports(&self, state: &State) -> Vec<BodyReport> {
         let touched = self.touching.counts.iter().zip(&self.touching.broken);
-        let parts = self.cloths.iter().zip(&state.cloths).zip(touched);
-        parts.map(|((cloth, moving), (counts, broken))| cloth.report(moving, *counts, broken)).collect()
+        let parts = self.bodies.iter().zip(&state.bodies).zip(touched);
+        parts.map(|((body, moving), (counts, broken))| body.report(moving, *counts, broken)).collect()
     }
 
     /// Memory of a cloth's linear solver [B]; 0 without one.
     pub fn linear_bytes(&self, cloth: usize) -> usize {
-        self.cloths[cloth].linear_bytes()
+        self.bodies[cloth].linear_bytes()
     }
 
-    fn step<'a>(&'a mut self, step: u32) -> (StepWorld<'a, 'm>, &'a mut [ClothStep<'m>], &'a mut Touching<'m>) {
+    fn step<'a>(&'a mut self, step: u32) -> (StepWorld<'a, 'm>, &'a mut Bodies<'m>, &'a mut Touching<'m>) {
         let Drive { moments, substeps, frame_seconds, .. } = self.drive;
         let parts = [step, step + 1].map(|step| f64::from(step) / f64::from(substeps));
         let frames = parts.map(|part| Moment::between(moments, part).frame);
@@ -134,7 +144,7 @@ impl<'m> CpuBackend<'m> {
             frames,
             collider_seconds: &mut self.collider_seconds,
         };
-        (world, &mut self.cloths, &mut self.touching)
+        (world, &mut self.bodies, &mut self.touching)
     }
 }
 
@@ -143,48 +153,52 @@ impl Backend for CpuBackend<'_> {
         self.drive = drive;
     }
 
-    fn advance(&mut self, state: &mut State) -> Vec<ClothReport> {
+    fn advance(&mut self, state: &mut State) -> Vec<BodyReport> {
         let from_frame = self.drive.moments[0].frame;
         let weather = Weather::at(&self.scene.wind, from_frame, self.drive.seconds, state.wind_drift);
         state.wind_drift = weather.drift_after(self.drive.frame_seconds);
-        for (cloth, moving) in self.cloths.iter_mut().zip(&state.cloths) {
-            cloth.begin_frame(moving, &weather, &self.drive);
+        for (body, moving) in self.bodies.iter_mut().zip(&state.bodies) {
+            body.begin_frame(moving, &weather, &self.drive);
         }
         self.begin_frame(state);
         for step in 0..self.drive.substeps {
-            let (mut world, cloths, touching) = self.step(step);
-            let states = &mut state.cloths;
-            for (cloth, moving) in cloths.iter_mut().zip(&mut *states) {
-                cloth.look_ahead(moving, &mut world, step);
+            let (mut world, bodies, touching) = self.step(step);
+            let states = &mut state.bodies;
+            for (body, moving) in bodies.iter_mut().zip(&mut *states) {
+                body.look_ahead(moving, &mut world, step);
             }
-            touching.look(cloths, states, &world);
+            touching.look(bodies, states, &world);
             for round in 0..CONTACT_ROUNDS {
-                let is_due = |cloth: &ClothStep| round == 0 || cloth.is_pulled_apart();
-                if !cloths.iter().any(is_due) {
+                let is_due = |body: &dyn BodyStep| round == 0 || body.is_pulled_apart();
+                if !bodies.iter().any(|body| is_due(body.as_ref())) {
                     break;
                 }
-                for (cloth, moving) in cloths.iter_mut().zip(&*states).filter(|(cloth, _)| is_due(cloth)) {
-                    cloth.constrain(moving, &world, round > 0);
+                for (body, moving) in bodies.iter_mut().zip(&*states).filter(|(body, _)| is_due(body.as_ref())) {
+                    body.constrain(moving, &world, round > 0);
                 }
-                if !cloths.iter().any(ClothStep::is_broken) {
-                    touching.press(cloths);
+                if !bodies.iter().any(|body| body.is_broken()) {
+                    touching.press(bodies);
                 }
             }
-            if cloths.iter().any(ClothStep::is_broken) {
+            if bodies.iter().any(|body| body.is_broken()) {
                 break;
             }
-            touching.guard_step(cloths, world.h);
-            cloths.iter_mut().zip(&mut *states).for_each(|(cloth, moving)| cloth.step(moving, &world));
-            touching.calm(cloths, states, world.h);
+            touching.guard_step(bodies, world.h);
+            bodies.iter_mut().zip(&mut *states).for_each(|(body, moving)| body.step(moving, &world));
+            touching.calm(bodies, states, world.h);
             if world.steps_left == 1 {
-                let before: Vec<Vec<Vec3>> =
-                    cloths.iter().zip(&*states).map(|(cloth, moving)| cloth.vertices(moving)).collect();
-                cloths.iter_mut().zip(&mut *states).for_each(|(cloth, moving)| cloth.polish(moving, &mut world));
+                let vertices = |(body, moving): (&Box<dyn BodyStep>, &BodyState)| {
+                    let mut vertices = vec![Vec3::zeros(); body.skin().map.vertex_count()];
+                    vertices_of(body.skin(), &moving.x, &mut vertices);
+                    vertices
+                };
+                let before: Vec<Vec<Vec3>> = bodies.iter().zip(&*states).map(vertices).collect();
+                bodies.iter_mut().zip(&mut *states).for_each(|(body, moving)| body.polish(moving, &mut world));
                 touching.guard_written(&before, states, world.colliders);
                 // Where there is no way to be within all limits, what was tried may be worse than nothing.
-                let used = |written: &dyn Fn(usize) -> f64| (0..cloths.len()).map(written).fold(0.0, larger);
+                let used = |written: &dyn Fn(usize) -> f64| (0..bodies.len()).map(written).fold(0.0, larger);
                 let [tried, left] =
-                    [used(&|n| cloths[n].used(&states[n].written)), used(&|n| cloths[n].used(&before[n]))];
+                    [used(&|n| bodies[n].used(&states[n].written)), used(&|n| bodies[n].used(&before[n]))];
                 if tried > left.max(1.0) {
                     states.iter_mut().zip(before).for_each(|(moving, before)| moving.written = before);
                     touching.judge_written(states);
@@ -194,28 +208,28 @@ impl Backend for CpuBackend<'_> {
         self.reports(state)
     }
 
-    fn survey(&mut self, state: &State) -> Vec<ClothReport> {
-        self.cloths.iter_mut().for_each(ClothStep::forget);
+    fn survey(&mut self, state: &State) -> Vec<BodyReport> {
+        self.bodies.iter_mut().for_each(|body| body.forget());
         self.begin_frame(state);
         self.colliders.iter_mut().for_each(|collider| collider.place(0));
-        self.touching.survey(&state.cloths, &self.colliders);
+        self.touching.survey(&state.bodies, &self.colliders);
         self.reports(state)
     }
 
-    fn fetch(&mut self, state: &State, cloth: usize, vertices: &mut Vertices) -> Quality {
-        let moving = &state.cloths[cloth];
-        let map = &self.model.cloths[cloth].map;
+    fn fetch(&mut self, state: &State, body: usize, vertices: &mut Vertices) -> Quality {
+        let moving = &state.bodies[body];
+        let map = &self.model.skin(body).map;
         vertices.positions.clear();
         vertices.positions.extend_from_slice(&moving.written);
         vertices.velocities.resize(map.vertex_count(), Vec3::zeros());
         for_each(&mut vertices.velocities, |v, velocity| *velocity = map.vertex(v, &moving.v));
         let around = vertices.positions.iter().fold(Aabb::empty(), |aabb, p| aabb.join(Aabb::around(*p)));
         for collider in &mut self.colliders {
-            collider.watch(cloth, around, 0.0);
+            collider.watch(body, around, 0.0);
             collider.begin_step([1.0, 1.0]);
             collider.place(0);
         }
-        self.cloths[cloth].quality(moving, &vertices.positions, &self.colliders)
+        self.bodies[body].quality(moving, &vertices.positions, &self.colliders)
     }
 
     fn take_seconds(&mut self) -> PhaseSeconds {

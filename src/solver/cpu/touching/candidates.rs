@@ -252,7 +252,7 @@ fn list(
         let reach = around_s.grown(radius);
         let others = if same { &of_a[place + 1..] } else { &of_b[..] };
         for (t, around_t) in others {
-            if reach.meets(around_t) {
+            if reach.meets(around_t) && !(found.is_own && surfaces.are_tied(*s, *t)) {
                 found.triangles(*s, *t, around_s, around_t);
             }
         }

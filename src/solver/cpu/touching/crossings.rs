@@ -39,7 +39,8 @@ pub fn find(candidates: &Candidates, surfaces: &Surfaces, x: &[Vec3]) -> Vec<Cro
         let (first, second) = (near(of_a, &box_of_b), if a == b { Vec::new() } else { near(of_b, &box_of_a) });
         for (place, (s, around_s)) in first.iter().enumerate() {
             let others = if a == b { &first[place + 1..] } else { &second[..] };
-            for (t, _) in others.iter().filter(|(_, around_t)| around_s.meets(around_t)) {
+            let meets = |(t, around_t): &&(u32, Aabb)| around_s.meets(around_t) && !surfaces.are_tied(*s, *t);
+            for (t, _) in others.iter().filter(meets) {
                 pierced(corners(*s), corners(*t), surfaces, x, &mut found);
                 pierced(corners(*t), corners(*s), surfaces, x, &mut found);
             }

@@ -79,7 +79,7 @@ pub fn guard(
             break;
         }
         for meeting in &meetings {
-            let free: Vec<u32> = meeting.vertices.iter().copied().filter(|&v| surfaces.k[v as usize] > 0.0).collect();
+            let free = surfaces.free_handles(&meeting.vertices);
             if round < SHIFTING_ROUNDS {
                 meeting.shift_apart(surfaces, to);
             } else if round < CUTTING_ROUNDS {
@@ -88,13 +88,14 @@ pub fn guard(
             } else {
                 zones.join(&free, meeting.carried);
             }
-            guarded.cut.extend(free);
+            guarded.cut.extend(meeting.vertices.iter().filter(|&&v| surfaces.k[v as usize] > 0.0));
         }
         if round >= CUTTING_ROUNDS {
             for (vertices, carried) in zones.all() {
                 cut(&vertices, carried.unwrap_or_else(|| common_way(&vertices, surfaces, from, to)), 0.0, from, to);
             }
         }
+        surfaces.carry(to);
     }
     guarded.cut.sort_unstable();
     guarded.cut.dedup();
@@ -109,18 +110,17 @@ fn apart(pairing: Pairing, normal: Vec3, ends: &[Vec3; 4]) -> f64 {
 }
 
 impl Meeting {
-    /// Shift both sides so far that the plane separates them, each by what the other weighs.
+    /// Shift both sides so far that the plane separates them, each by what the other weighs. Carried vertices move with all of their handles.
     fn shift_apart(&self, surfaces: &Surfaces, to: &mut [Vec3]) {
-        let missing = self.least - apart(self.pairing, self.normal, &self.vertices.map(|v| to[v as usize]));
+        let missing = self.least - apart(self.pairing, self.normal, &self.vertices.map(|v| surfaces.place(v, to)));
         if missing <= 0.0 {
             return; // others have moved them
         }
         let (first, second) = self.vertices.split_at(self.pairing.split());
-        let mass = |side: &[u32]| -> f64 {
-            side.iter().map(|&v| surfaces.k[v as usize]).filter(|k| *k > 0.0).map(|k| 1.0 / k).sum()
-        };
+        let [first, second] = [first, second].map(|side| surfaces.free_handles(side));
+        let mass = |side: &[u32]| -> f64 { side.iter().map(|&handle| 1.0 / surfaces.k[handle as usize]).sum() };
         // What is led has no mass here and does not move, so the other side takes all of it.
-        let [of_first, of_second] = [mass(first), mass(second)];
+        let [of_first, of_second] = [mass(&first), mass(&second)];
         let share = |own: f64, other: f64| match (own > 0.0, other > 0.0) {
             (true, true) => other / (own + other),
             (true, false) => 1.0,
@@ -128,14 +128,14 @@ impl Meeting {
         };
         let by = self.normal * (missing * (1.0 + ROUNDING));
         for (side, by) in [(first, by * share(of_first, of_second)), (second, -by * share(of_second, of_first))] {
-            for v in side.iter().map(|&v| v as usize).filter(|&v| surfaces.k[v] > 0.0) {
-                to[v] += by;
+            for handle in side {
+                to[handle as usize] += by;
             }
         }
     }
 }
 
-/// The displacement of the centre of mass of some vertices.
+/// The displacement of the centre of mass of some handles.
 fn common_way(vertices: &[u32], surfaces: &Surfaces, from: &[Vec3], to: &[Vec3]) -> Vec3 {
     let (mut mass, mut moved) = (0.0, Vec3::zeros());
     for v in vertices.iter().map(|&v| v as usize) {
@@ -145,7 +145,7 @@ fn common_way(vertices: &[u32], surfaces: &Surfaces, from: &[Vec3], to: &[Vec3])
     moved / mass
 }
 
-/// Take a part of the ways of some vertices beside one that all of them take.
+/// Take a part of the ways of some handles beside one that all of them take; what they carry does the same.
 fn cut(vertices: &[u32], way: Vec3, part: f64, from: &[Vec3], to: &mut [Vec3]) {
     for v in vertices.iter().map(|&v| v as usize) {
         to[v] = from[v] + way + (to[v] - from[v] - way) * part;

@@ -1,13 +1,13 @@
-//! Cloth against cloth, against itself and against the triangles of colliders.
+//! Cloths and soft bodies against each other, against themselves and against the triangles of colliders.
 //!
 //! ```text
 //! look     from the start of the step and the look-ahead: which features may touch (candidates), which do (contacts)
-//! press    after the cloths' own constraints: one sweep over the contacts; linear solvers and this take turns
+//! press    after the bodies' own constraints: one sweep over the contacts; linear solvers and this take turns
 //! guard    what is tangled is led apart a little, then ways are cut short where something would cross
 //! calm     after the step: the speed at which features that were too near were led apart is taken away again
 //! ```
 //!
-//! All vertices of all bodies stand in one numbering, cloths first; contact does not ask what it touches.
+//! All vertices of all bodies stand in one numbering, cloths first, then soft bodies, then colliders; contact does not ask what it touches.
 
 mod candidates;
 mod clusters;
@@ -26,15 +26,15 @@ use self::guard::Guarded;
 use self::surfaces::Surfaces;
 use self::tangles::Tangles;
 use super::StepWorld;
+use super::body_step::{Bodies, push_vertex, vertices_of};
 use super::breaks::Breaks;
-use super::cloth_step::{ClothStep, THIN};
+use super::contacts::THIN;
 use crate::algorithms::contact::pair::PairContact;
 use crate::algorithms::contact::proximity::{Pairing, proximity};
 use crate::algorithms::contact::restitution;
 use crate::math::Vec3;
 use crate::mesh::topology::Topology;
-use crate::model::{Broken, ClothState, Model, MovingCollider, PairRule, Promise};
-use crate::scene::Body;
+use crate::model::{BodyState, Broken, Model, MovingCollider, PairRule, Promise};
 use crate::solver::TouchCounts;
 
 /// Speed at which features that are nearer than they should be are led apart [m/s].
@@ -67,9 +67,9 @@ pub struct Touching<'m> {
     /// The same and those that it is tangled with: all that it is let pass.
     released: Vec<u64>,
     tangles: Tangles,
-    /// What was done since the start of the frame, for each cloth.
+    /// What was done since the start of the frame, for each body that deforms.
     pub counts: Vec<TouchCounts>,
-    /// Promises that the frame has broken, for each cloth.
+    /// Promises that the frame has broken, for each body that deforms.
     pub broken: Vec<Vec<Broken>>,
     /// Time spent [s]; it decides nothing.
     pub seconds: f64,
@@ -107,18 +107,15 @@ fn passes<'a>(surfaces: &'a Surfaces, released: &'a [u64]) -> impl Fn(Pairing, &
 }
 
 impl<'m> Touching<'m> {
-    /// For the cloths of a model.
+    /// For the bodies of a model.
     pub fn new(model: &'m Model) -> Self {
         let mut surfaces = Surfaces::default();
-        for cloth in &model.cloths {
-            let k = cloth.touch_k.iter().zip(&cloth.is_led).map(|(&k, &is_led)| if is_led { 0.0 } else { k });
-            surfaces.add(&cloth.mesh.positions, k, &cloth.mesh.triangles, &cloth.topology);
-        }
+        model.skins().for_each(|skin| surfaces.add_skin(skin));
         Touching {
             from: vec![Vec3::zeros(); surfaces.body_of.len()],
             to: vec![Vec3::zeros(); surfaces.body_of.len()],
-            counts: vec![TouchCounts::default(); model.cloths.len()],
-            broken: vec![Vec::new(); model.cloths.len()],
+            counts: vec![TouchCounts::default(); model.body_count()],
+            broken: vec![Vec::new(); model.body_count()],
             colliders: Vec::new(),
             candidates: Candidates::default(),
             contacts: Vec::new(),
@@ -136,7 +133,7 @@ impl<'m> Touching<'m> {
         self.counts.fill(TouchCounts::default());
         self.broken.fill(Vec::new());
         self.colliders.clear();
-        self.surfaces.truncate(self.model.cloths.len());
+        self.surfaces.truncate(self.model.body_count());
         self.candidates = Candidates::default();
         self.contacts.clear();
     }
@@ -150,7 +147,7 @@ impl<'m> Touching<'m> {
         if known == now && !self.candidates.is_empty() {
             return;
         }
-        self.surfaces.truncate(self.model.cloths.len());
+        self.surfaces.truncate(self.model.body_count());
         self.colliders.clear();
         for (number, choice) in now {
             let Some(near) = near(number) else { continue };
@@ -171,8 +168,8 @@ impl<'m> Touching<'m> {
 
     /// Where the colliders' vertices are at both ends of the step.
     fn place_colliders(&mut self, colliders: &[MovingCollider], ends: [usize; 2]) {
-        let cloths = self.model.cloths.len();
-        for (touched, body) in self.colliders.iter().zip(&self.surfaces.bodies[cloths..]) {
+        let bodies = self.model.body_count();
+        for (touched, body) in self.colliders.iter().zip(&self.surfaces.bodies[bodies..]) {
             let collider = &colliders[touched.number];
             for (place, &v) in touched.vertices.iter().enumerate() {
                 self.from[body.first_vertex + place] = collider.vertex(v, ends[0]);
@@ -181,17 +178,17 @@ impl<'m> Touching<'m> {
         }
     }
 
-    /// What one of the bodies that take part is in the scene.
-    fn body(model: &Model, colliders: &[TouchedCollider], body: u16) -> Body {
-        match usize::from(body).checked_sub(model.cloths.len()) {
-            None => Body::Cloth(usize::from(body)),
-            Some(touched) => Body::Collider(colliders[touched].number),
+    /// The model's number of one of the bodies that take part.
+    fn number(model: &Model, colliders: &[TouchedCollider], body: u16) -> usize {
+        match usize::from(body).checked_sub(model.body_count()) {
+            None => usize::from(body),
+            Some(touched) => model.body_count() + colliders[touched].number,
         }
     }
 
     /// How two bodies touch; none where they pass through each other.
     fn rule(model: &Model, colliders: &[TouchedCollider], a: u16, b: u16) -> Option<PairRule> {
-        model.contact.between(Self::body(model, colliders, a), Self::body(model, colliders, b))
+        model.contact.between(Self::number(model, colliders, a), Self::number(model, colliders, b))
     }
 
     /// How far two bodies keep apart [m]; none where they pass through each other.
@@ -200,24 +197,24 @@ impl<'m> Touching<'m> {
     }
 
     /// See what may touch and what does, from the start of the step and the look-ahead positions.
-    pub fn look(&mut self, cloths: &[ClothStep], states: &[ClothState], world: &StepWorld) {
+    pub fn look(&mut self, bodies: &Bodies, states: &[BodyState], world: &StepWorld) {
         let start = Instant::now();
         let StepWorld { colliders, collider_friction, h, .. } = world;
         self.gather(colliders);
         self.place_colliders(colliders, [0, 1]);
-        for ((body, cloth), state) in self.surfaces.bodies.iter().zip(cloths).zip(states) {
-            let range = body.first_vertex..body.first_vertex + body.vertex_count;
-            cloth.vertices_of(&state.x, &mut self.from[range.clone()]);
-            cloth.vertices_of(cloth.ahead(), &mut self.to[range]);
+        for ((body, step), state) in self.surfaces.bodies.iter().zip(bodies).zip(states) {
+            vertices_of(step.skin(), &state.x, &mut self.from[body.vertices()]);
+            self.from[body.handles()].copy_from_slice(&state.x[..body.handle_count]);
         }
+        self.take_vertices(bodies);
         if self.candidates.is_empty() {
             self.start_over(colliders);
         }
-        for (body, cloth) in self.surfaces.bodies.iter().zip(cloths) {
-            for &(v, collider) in cloth.passing() {
+        for (body, step) in self.surfaces.bodies.iter().zip(bodies) {
+            for &(v, collider) in step.passing() {
                 let number = self.colliders.iter().position(|touched| touched.number == collider as usize);
                 if let Some(number) = number {
-                    let (v, bit) = (body.first_vertex + v as usize, bit(self.model.cloths.len() + number));
+                    let (v, bit) = (body.first_vertex + v as usize, bit(self.model.body_count() + number));
                     self.inside[v] |= bit;
                     self.released[v] |= bit;
                 }
@@ -232,9 +229,12 @@ impl<'m> Touching<'m> {
 
         let (model, touched) = (self.model, &self.colliders);
         let (surfaces, from, to) = (&self.surfaces, &self.from, &self.to);
-        let friction = |body: u16| match Self::body(model, touched, body) {
-            Body::Cloth(cloth) => model.cloths[cloth].friction(),
-            Body::Collider(collider) => collider_friction[collider],
+        let friction = |body: u16| {
+            let number = Self::number(model, touched, body);
+            match number.checked_sub(model.body_count()) {
+                None => model.skin(number).friction,
+                Some(collider) => collider_friction[collider],
+            }
         };
         let recover = RECOVERY_SPEED * h;
         let passes = passes(surfaces, &self.released);
@@ -257,8 +257,8 @@ impl<'m> Touching<'m> {
                 let [a, b] = [0, 3].map(|side| surfaces.body_of[candidate.vertices[side] as usize]);
                 let Some(rule) = Self::rule(model, touched, a, b) else { continue };
                 let friction = rule.friction(friction(a), friction(b));
-                let k = candidate.vertices.map(|v| surfaces.k[v as usize]);
-                found.extend(PairContact::new(candidate.vertices, &near, candidate.gap, recover, friction, k));
+                let mass = surfaces.inverse_mass(&candidate.vertices, &near.weights);
+                found.extend(PairContact::new(candidate.vertices, &near, candidate.gap, recover, friction, mass));
             }
             found
         };
@@ -271,18 +271,18 @@ impl<'m> Touching<'m> {
         // An order that follows from the mesh, not from how it was clustered.
         self.contacts.sort_unstable_by_key(|contact| contact.vertices);
         drop(passes);
-        self.bounce(cloths, states, world);
+        self.bounce(bodies, states, world);
         self.seconds += start.elapsed().as_secs_f64();
     }
 
     /// Decide which contacts bounce if they are pressed.
-    fn bounce(&mut self, cloths: &[ClothStep], states: &[ClothState], world: &StepWorld) {
+    fn bounce(&mut self, bodies: &Bodies, states: &[BodyState], world: &StepWorld) {
         for number in 0..self.contacts.len() {
             let contact = &self.contacts[number];
             let [a, b] = [0, 3].map(|side| self.surfaces.body_of[contact.vertices[side] as usize]);
             let rule = Self::rule(self.model, &self.colliders, a, b).filter(|rule| rule.restitution > 0.0);
             if let Some(PairRule { restitution, thickness, .. }) = rule {
-                let speed = contact.speed(self.velocities(contact, cloths, states, world.h));
+                let speed = contact.speed(self.velocities(contact, bodies, states, world.h));
                 self.contacts[number].bounce =
                     restitution::outgoing_speed(speed, restitution, world.gravity.norm(), thickness);
             }
@@ -290,12 +290,12 @@ impl<'m> Touching<'m> {
     }
 
     /// The velocities of a contact's vertices.
-    fn velocities(&self, contact: &PairContact, cloths: &[ClothStep], states: &[ClothState], h: f64) -> [Vec3; 4] {
+    fn velocities(&self, contact: &PairContact, bodies: &Bodies, states: &[BodyState], h: f64) -> [Vec3; 4] {
         contact.vertices.map(|v| {
             let body = usize::from(self.surfaces.body_of[v as usize]);
             let v = v as usize;
-            match body < self.model.cloths.len() {
-                true => cloths[body].vertex_value(v - self.surfaces.bodies[body].first_vertex, &states[body].v),
+            match body < self.model.body_count() {
+                true => bodies[body].skin().map.vertex(v - self.surfaces.bodies[body].first_vertex, &states[body].v),
                 false => (self.to[v] - self.from[v]) / h,
             }
         })
@@ -308,7 +308,7 @@ impl<'m> Touching<'m> {
         let bodies = self.surfaces.bodies.len() as u16;
         let all = (0..bodies).flat_map(|a| (0..bodies).map(move |b| (a, b)));
         let largest = all.filter_map(|(a, b)| gaps(a, b)).fold(0.0, f64::max);
-        let mean_edge = model.cloths.iter().map(|cloth| cloth.mean_edge).fold(f64::INFINITY, f64::min);
+        let mean_edge = model.skins().map(|skin| skin.mean_edge).fold(f64::INFINITY, f64::min);
         self.candidates.reset(&self.surfaces, &self.from, mean_edge, largest);
         self.candidates.cover(&self.surfaces, &gaps, &self.from, &self.to);
         self.find_inside(colliders);
@@ -316,40 +316,41 @@ impl<'m> Touching<'m> {
     }
 
     /// What is wrong with what is written, at the start of a frame.
-    pub fn survey(&mut self, states: &[ClothState], colliders: &[MovingCollider]) {
+    pub fn survey(&mut self, states: &[BodyState], colliders: &[MovingCollider]) {
         self.gather(colliders);
         self.place_colliders(colliders, [0, 0]);
         for (body, state) in self.surfaces.bodies.iter().zip(states) {
-            self.from[body.first_vertex..body.first_vertex + body.vertex_count].copy_from_slice(&state.written);
+            self.from[body.vertices()].copy_from_slice(&state.written);
+            self.from[body.handles()].copy_from_slice(&state.x[..body.handle_count]);
         }
         self.to.clone_from(&self.from);
         self.start_over(colliders);
         self.judge();
         // Colliders without triangles.
         for (number, collider) in colliders.iter().enumerate().filter(|(_, c)| c.near_triangles().is_none()) {
-            for (cloth, state) in states.iter().enumerate() {
-                if self.model.contact.between(Body::Cloth(cloth), Body::Collider(number)).is_none() {
+            let with = self.model.body_count() + number;
+            for (body, state) in states.iter().enumerate() {
+                if self.model.contact.between(body, with).is_none() {
                     continue;
                 }
                 let written = state.written.iter().enumerate();
                 let inside = written.filter(|(_, y)| is_inside(collider, **y)).map(|(v, _)| v as u32);
                 let vertices: Vec<u32> = inside.collect();
                 if !vertices.is_empty() {
-                    let with = Some(self.model.cloths.len() + number);
-                    self.broken[cloth].insert(0, Broken { promise: Promise::Crossing, with, vertices });
+                    self.broken[body].insert(0, Broken { promise: Promise::Crossing, with: Some(with), vertices });
                 }
             }
         }
     }
 
-    /// Which vertices of cloths are inside of bodies.
+    /// Which vertices of bodies that deform are inside of colliders.
     fn find_inside(&mut self, colliders: &[MovingCollider]) {
-        let (surfaces, cloths) = (&self.surfaces, self.model.cloths.len());
+        let (surfaces, bodies) = (&self.surfaces, self.model.body_count());
         self.inside.clear();
         self.inside.resize(surfaces.body_of.len(), 0);
-        for cloth in &surfaces.bodies[..cloths] {
-            for v in cloth.first_vertex..cloth.first_vertex + cloth.vertex_count {
-                for (touched, other) in self.colliders.iter().zip(cloths..) {
+        for body in &surfaces.bodies[..bodies] {
+            for v in body.vertices() {
+                for (touched, other) in self.colliders.iter().zip(bodies..) {
                     if Self::rule(self.model, &self.colliders, surfaces.body_of[v], other as u16).is_some()
                         && is_inside(&colliders[touched.number], self.from[v])
                     {
@@ -376,7 +377,10 @@ impl<'m> Touching<'m> {
     /// Lead apart what is tangled: where the vertices go in this step.
     fn untangle(&mut self, h: f64) {
         let (model, surfaces, inside) = (self.model, &self.surfaces, &self.inside);
-        let layer = |body: u16| model.cloths.get(usize::from(body)).map(|cloth| cloth.layer);
+        let layer = |body: u16| {
+            let body = usize::from(body);
+            if body < model.body_count() { model.skin(body).layer } else { None }
+        };
         let is_led_out = |crossing: &Crossing| {
             let [of_edge, of_triangle] =
                 [crossing.edge[0], crossing.triangle[0]].map(|v| bit(usize::from(surfaces.body_of[v as usize])));
@@ -385,56 +389,58 @@ impl<'m> Touching<'m> {
         };
         self.tangles.lead_apart(surfaces, &self.from, h, layer, is_led_out);
         for &(v, by) in &self.tangles.shifts {
-            self.to[v as usize] += by;
+            surfaces.push(v, by, |k| k / surfaces.k[v as usize], &mut self.to);
         }
+        surfaces.carry(&mut self.to);
     }
 
-    /// Where the look-ahead positions have the vertices.
-    fn take_vertices(&mut self, cloths: &[ClothStep]) {
-        for (body, cloth) in self.surfaces.bodies.iter().zip(cloths) {
-            let range = body.first_vertex..body.first_vertex + body.vertex_count;
-            cloth.vertices_of(cloth.ahead(), &mut self.to[range]);
+    /// Where the look-ahead positions have the vertices and what carries them.
+    fn take_vertices(&mut self, bodies: &Bodies) {
+        for (body, step) in self.surfaces.bodies.iter().zip(bodies) {
+            vertices_of(step.skin(), step.ahead(), &mut self.to[body.vertices()]);
+            self.to[body.handles()].copy_from_slice(&step.ahead()[..body.handle_count]);
         }
     }
 
     /// Move the look-ahead positions so that the vertices are where they shall be.
-    fn put_vertices(&self, cloths: &mut [ClothStep]) {
-        for (body, cloth) in self.surfaces.bodies.iter().zip(cloths) {
-            cloth.put_vertices(&self.to[body.first_vertex..body.first_vertex + body.vertex_count]);
+    fn put_vertices(&self, bodies: &mut Bodies) {
+        for (body, step) in self.surfaces.bodies.iter().zip(bodies) {
+            let places = if body.handle_count > 0 { body.handles() } else { body.vertices() };
+            step.put(&self.to[places]);
         }
     }
 
-    /// Correct the look-ahead positions of the cloths by the contacts, once.
-    pub fn press(&mut self, cloths: &mut [ClothStep]) {
+    /// Correct the look-ahead positions of the bodies by the contacts, once.
+    pub fn press(&mut self, bodies: &mut Bodies) {
         let start = Instant::now();
-        self.take_vertices(cloths);
+        self.take_vertices(bodies);
         let mut is_changed = false;
+        let (surfaces, to) = (&self.surfaces, &mut self.to);
         for contact in &mut self.contacts {
-            let at = contact.vertices.map(|v| v as usize);
-            let by = contact.correct_position(at.map(|v| self.to[v]));
+            let by = contact.correct_position(contact.vertices.map(|v| surfaces.place(v, to)));
             if by != Vec3::zeros() {
                 is_changed = true;
-                for (corner, v) in at.into_iter().enumerate() {
-                    self.to[v] += by * contact.share(corner, self.surfaces.k[v]);
+                for (corner, v) in contact.vertices.into_iter().enumerate() {
+                    surfaces.push(v, by, |k| contact.share(corner, k), to);
                 }
             }
         }
         if is_changed {
-            self.put_vertices(cloths);
+            self.put_vertices(bodies);
         }
         self.seconds += start.elapsed().as_secs_f64();
     }
 
     /// Lead apart what is tangled, then cut short whatever would still cross.
-    pub fn guard_step(&mut self, cloths: &mut [ClothStep], h: f64) {
+    pub fn guard_step(&mut self, bodies: &mut Bodies, h: f64) {
         let start = Instant::now();
-        self.take_vertices(cloths);
+        self.take_vertices(bodies);
         self.untangle(h);
         let guarded = self.guard();
         self.candidates.moved();
         self.count(&guarded);
         if !guarded.cut.is_empty() || !self.tangles.shifts.is_empty() {
-            self.put_vertices(cloths);
+            self.put_vertices(bodies);
         }
         self.seconds += start.elapsed().as_secs_f64();
     }
@@ -472,11 +478,11 @@ impl<'m> Touching<'m> {
         self.candidates.moved();
         self.candidates.cover(&self.surfaces, &gaps, &self.to, &self.to);
         let surfaces = &self.surfaces;
-        let cloths = model.cloths.len();
+        let bodies = model.body_count();
         let body = |v: u32| usize::from(surfaces.body_of[v as usize]);
-        let in_model = |body: usize| if body < cloths { body } else { cloths + touched[body - cloths].number };
+        let in_model = |body: usize| if body < bodies { body } else { bodies + touched[body - bodies].number };
         self.counts.iter_mut().for_each(|counts| (counts.crossings, counts.released) = (0, 0));
-        let mut breaks: Vec<Breaks> = (0..cloths).map(|_| Breaks::default()).collect();
+        let mut breaks: Vec<Breaks> = (0..bodies).map(|_| Breaks::default()).collect();
         let mut add = |promise: Promise, with: usize, v: u32| {
             if let Some(breaks) = breaks.get_mut(body(v)) {
                 breaks.add(promise, Some(in_model(with)), v - surfaces.bodies[body(v)].first_vertex as u32);
@@ -520,64 +526,67 @@ impl<'m> Touching<'m> {
     }
 
     /// Take away the speed at which features were led apart and what was tangled was moved, and give what bounces its own.
-    pub fn calm(&mut self, cloths: &mut [ClothStep], states: &mut [ClothState], h: f64) {
+    pub fn calm(&mut self, bodies: &mut Bodies, states: &mut [BodyState], h: f64) {
         for contact in self.contacts.iter().filter(|contact| contact.pressed > 0.0) {
-            let by = contact.calm(self.velocities(contact, cloths, states, h), h);
-            self.push(contact, by, cloths, states);
+            let by = contact.calm(self.velocities(contact, bodies, states, h), h);
+            self.push(contact, by, bodies, states);
         }
         let bounces = |contact: &PairContact| contact.pressed > 0.0 && contact.bounce > 0.0;
         let bouncing: Vec<usize> = (0..self.contacts.len()).filter(|&n| bounces(&self.contacts[n])).collect();
         for number in std::iter::repeat_n(bouncing, BOUNCE_SWEEPS).flatten() {
-            let velocities = self.velocities(&self.contacts[number], cloths, states, h);
+            let velocities = self.velocities(&self.contacts[number], bodies, states, h);
             let by = self.contacts[number].rebound(velocities);
-            self.push(&self.contacts[number], by, cloths, states);
+            self.push(&self.contacts[number], by, bodies, states);
         }
         for &(v, by) in &self.tangles.shifts {
             let body = usize::from(self.surfaces.body_of[v as usize]);
             let local = v as usize - self.surfaces.bodies[body].first_vertex;
             let Some(direction) = by.try_normalize(0.0) else { continue };
             // Only what is there: its way may have been cut.
-            let speed = cloths[body].vertex_value(local, &states[body].v).dot(&direction).clamp(0.0, by.norm() / h);
-            cloths[body].push_vertex(local, &mut states[body].v, direction * (-speed / self.surfaces.k[v as usize]));
+            let skin = bodies[body].skin();
+            let speed = skin.map.vertex(local, &states[body].v).dot(&direction).clamp(0.0, by.norm() / h);
+            push_vertex(skin, local, &mut states[body].v, direction * (-speed / self.surfaces.k[v as usize]));
         }
     }
 
     /// Change the relative velocity of a contact's two sides.
-    fn push(&self, contact: &PairContact, by: Vec3, cloths: &[ClothStep], states: &mut [ClothState]) {
+    fn push(&self, contact: &PairContact, by: Vec3, bodies: &Bodies, states: &mut [BodyState]) {
         if by == Vec3::zeros() {
             return;
         }
         for (corner, v) in contact.vertices.map(|v| v as usize).into_iter().enumerate() {
             let body = usize::from(self.surfaces.body_of[v]);
-            if body < self.model.cloths.len() {
+            if body < self.model.body_count() {
                 let local = v - self.surfaces.bodies[body].first_vertex;
-                cloths[body].push_vertex(local, &mut states[body].v, by * contact.share(corner, 1.0));
+                push_vertex(bodies[body].skin(), local, &mut states[body].v, by * contact.share(corner, 1.0));
             }
         }
     }
 
     /// The end of a frame: vertices move from where the last step has left them to where they are written, as far as nothing crosses.
-    pub fn guard_written(&mut self, before: &[Vec<Vec3>], states: &mut [ClothState], colliders: &[MovingCollider]) {
+    pub fn guard_written(&mut self, before: &[Vec<Vec3>], states: &mut [BodyState], colliders: &[MovingCollider]) {
         let start = Instant::now();
         self.place_colliders(colliders, [1, 1]);
         for ((body, before), state) in self.surfaces.bodies.iter().zip(before).zip(&*states) {
-            let range = body.first_vertex..body.first_vertex + body.vertex_count;
-            self.from[range.clone()].copy_from_slice(before);
-            self.to[range].copy_from_slice(&state.written);
+            self.from[body.vertices()].copy_from_slice(before);
+            self.to[body.vertices()].copy_from_slice(&state.written);
+            for ends in [&mut self.from, &mut self.to] {
+                ends[body.handles()].copy_from_slice(&state.x[..body.handle_count]);
+            }
         }
         let guarded = self.guard();
         self.count(&guarded);
         self.judge();
         for (body, state) in self.surfaces.bodies.iter().zip(states).filter(|_| !guarded.cut.is_empty()) {
-            state.written.copy_from_slice(&self.to[body.first_vertex..body.first_vertex + body.vertex_count]);
+            state.written.copy_from_slice(&self.to[body.vertices()]);
         }
         self.seconds += start.elapsed().as_secs_f64();
     }
 
     /// The same for vertices that are where the last step has left them.
-    pub fn judge_written(&mut self, states: &[ClothState]) {
+    pub fn judge_written(&mut self, states: &[BodyState]) {
         for (body, state) in self.surfaces.bodies.iter().zip(states) {
-            self.to[body.first_vertex..body.first_vertex + body.vertex_count].copy_from_slice(&state.written);
+            self.to[body.vertices()].copy_from_slice(&state.written);
         }
         self.judge();
     }
