@@ -256,7 +256,7 @@ fn note_lattice(lattice: &Report, embedding: &Embedding, place: &KeyPath, proble
     let at = || Place::Scene(place.key("mesh"));
     let cell = lattice.cell_size;
     if lattice.was_fallback {
-        let message = format!("the mesh is too thin for cells of {cell:.3} m: no cell is half full");
+        let message = format!("the mesh is too thin for cells of {cell:.3} m: no cell is full enough");
         let help = "all cells that its surface passes through are the body, which is thicker and heavier than the mesh; smaller \
                     cells follow it closer: `tetrahedra = { cell = ... }`";
         problems.push(Problem::warning(at(), message).help(help));

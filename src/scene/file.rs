@@ -520,14 +520,14 @@ pub struct TetrahedraEntry {
     /// About this many tetrahedra.
     #[schemars(range(min = 5))]
     pub count: Option<u32>,
-    /// Part of a cube that must be inside the mesh for it to belong to the body, from 0 to 1; default 0.5.
+    /// Part of a cube that must be inside the mesh for it to belong to the body, from 0 to 1; default 0.3.
     #[schemars(range(min = 0, max = 1))]
     pub density: Option<f64>,
     /// How near a ray must come to a surface to have crossed it, as the probability 1 - distance / largest distance. For meshes with
-    /// thin parts; default k1_voxels = 1.
+    /// thin parts; default k1_voxels = 1.25.
     #[schemars(range(min = 0, max = 1))]
     pub k1: Option<f64>,
-    /// The same for how far away it must be again to cross the next one; default k2_voxels = 1.
+    /// The same for how far away it must be again to cross the next one; default k2_voxels = 0.25.
     #[schemars(range(min = 0, max = 1))]
     pub k2: Option<f64>,
     /// k1 as a distance in voxels.

@@ -8,10 +8,12 @@ use super::{Flesh, Lattice, LatticeSize, Nearness, Plasticity, SoftBody};
 
 /// How fast what is beyond the yield stays where nothing is said [1/s].
 const CREEP: f64 = 2.0;
-/// Part of a cell that must be inside where nothing is said: what is added at one place is taken away at another.
-const HALF: f64 = 0.5;
-/// How near a ray comes to a surface that it crosses: it passes a voxel at a time.
-const ONE_VOXEL: Nearness = Nearness::Voxels(1.0);
+/// Part of a cell that must be inside where nothing is said: little, so that the lattice reaches over the mesh and can be fitted to it.
+const PART_INSIDE: f64 = 0.3;
+/// How near a ray comes to a surface that it crosses: it passes a voxel at a time, and the surface may be curved. What is a voxel thick still
+/// counts twice.
+const K1: Nearness = Nearness::Voxels(1.25);
+const K2: Nearness = Nearness::Voxels(0.25);
 
 impl Resolver<'_> {
     pub(super) fn soft_bodies(&mut self, entries: &[SoftBodyEntry], colliders: &[ColliderEntry]) -> Vec<SoftBody> {
@@ -76,16 +78,16 @@ impl Resolver<'_> {
                 LatticeSize::Auto
             }
         };
-        let mut nearness = |key: &str, probability: Option<f64>, voxels: Option<f64>| match (probability, voxels) {
-            (None, None) => ONE_VOXEL,
+        let mut nearness = |key, usual, probability: Option<f64>, voxels: Option<f64>| match (probability, voxels) {
+            (None, None) => usual,
             (Some(probability), None) => Nearness::Probability(probability),
             (None, Some(voxels)) => Nearness::Voxels(voxels),
             (Some(_), Some(_)) => {
                 self.error_with_help(path, format!("`{key}` and `{key}_voxels` say the same"), "keep one of them");
-                ONE_VOXEL
+                usual
             }
         };
-        let [k1, k2] = [nearness("k1", typed.k1, typed.k1_voxels), nearness("k2", typed.k2, typed.k2_voxels)];
-        Lattice { size, density: typed.density.unwrap_or(HALF), k1, k2 }
+        let [k1, k2] = [nearness("k1", K1, typed.k1, typed.k1_voxels), nearness("k2", K2, typed.k2, typed.k2_voxels)];
+        Lattice { size, density: typed.density.unwrap_or(PART_INSIDE), k1, k2 }
     }
 }

@@ -37,7 +37,7 @@ pub struct Embedding {
 }
 
 impl Embedding {
-    /// Find all points. Without tetrahedra nothing is found and the result is empty.
+    /// Find all points, which are at finite places. Without tetrahedra nothing is found and the result is empty.
     pub fn build(mesh: &TetMesh, points: &[Vec3]) -> Self {
         let mut embedding = Embedding::default();
         if let Some(finder) = TetFinder::new(mesh) {
@@ -158,12 +158,10 @@ impl<'a> TetFinder<'a> {
                 let weights = self.weights(tet, p);
                 // Faces that share the nearest edge or corner differ by rounding; a shape does not.
                 let (here, there) = (smallest(weights), smallest(best.2));
-                let is_better = distance < best.0 - tie || here > there + TIE || (here > there - TIE && tet < best.1);
-                best = if is_better {
-                    (distance.min(best.0), tet, weights)
-                } else {
-                    (distance.min(best.0), best.1, best.2)
-                };
+                if distance < best.0 - tie || here > there + TIE || (here > there - TIE && tet < best.1) {
+                    (best.1, best.2) = (tet, weights);
+                }
+                best.0 = distance.min(best.0);
             }
             (best.0 + tie).powi(2)
         });

@@ -3,9 +3,10 @@
 //! Based on: [Bender14 §4.4.1.1] (Pseudovolumen); Spillmann, Wagner and Teschner 2006; Nooruddin and Turk 2003
 //! Idea:     `P(x) = 1 - α |d(x)|` says how likely the surface is at `x`. A ray crosses it where `P > k₁` rises, and may cross again
 //!           once `P < k₂` falls; of many rays from a voxel the majority votes inside (odd) or outside (even).
-//! Deviates: rays run through voxel centres in 26 directions, so that one pass from the border inwards answers a direction for all
-//!           voxels; `k₁` and `k₂` may be given in steps of the ray, because `α` depends on the padding; what only the inside
-//!           surrounds is inside too (where bodies overlap, parity says outside).
+//! Deviates: `k₁` and `k₂` may be given in steps of the ray, because `α` depends on the padding; `k₁` is then measured along the ray,
+//!           so that grazing the surface is not crossing it, and distances are needed near the surface alone; rays run through
+//!           voxel centres in 26 directions, so that one pass from the border inwards answers a direction for all voxels; what
+//!           only the inside surrounds is inside too (where bodies overlap, parity says outside).
 //! Test:     tests/algorithms/pseudo_volume.rs
 
 use std::fmt;
@@ -22,7 +23,8 @@ use crate::mesh::tets::TETS_PER_CELL;
 pub enum Threshold {
     /// A value of `P`, 0 to 1.
     P(f64),
-    /// A distance from the surface in voxels, along a ray: a diagonal ray's step is longer, and so is this distance.
+    /// A distance from the surface in steps of a ray, which are voxels or their diagonals. For `k₁` it is measured along the ray,
+    /// up to the plane of the surface: a ray that grazes the surface has a long way to it.
     Voxels(f64),
 }
 
@@ -63,7 +65,7 @@ pub struct Settings {
     pub fills_cavities: bool,
     /// A cell belongs to the body if more than this part of its voxels does, 0 to 1.
     pub density: f64,
-    /// Steps that smooth the surface.
+    /// Steps that smooth the surface and give it the volume; 0 leaves the plain lattice.
     pub smoothing: u32,
     /// What the lattice may take while it is made [bytes].
     pub memory: u64,
@@ -74,12 +76,14 @@ impl Default for Settings {
         Settings {
             resolution: Resolution::Auto,
             voxels_per_edge: None,
-            // A surface across the ray has a sample nearer than one step before it.
-            k1: Threshold::Voxels(1.0),
-            k2: Threshold::Voxels(1.0),
+            // The last sample before a flat surface is less than a step away from it; a curved one has its plane farther on.
+            k1: Threshold::Voxels(1.25),
+            // What is a voxel thick still counts twice.
+            k2: Threshold::Voxels(0.25),
             fills_cavities: true,
-            // As many cells reach over the surface as fall short of it: a ball has its own volume before anything is moved.
-            density: 0.5,
+            // At a half the plain lattice of a ball has about the ball's volume. Somewhat less covers more of what is thin, and the
+            // few hundredths too much are pressed out of the surface, which leaves better tetrahedra than pulling it out does.
+            density: 0.4,
             smoothing: 4,
             memory: 2 << 30,
         }
@@ -276,9 +280,10 @@ impl Grid {
 /// What the distance field knows at a voxel's middle. Single precision is a millionth of a voxel here.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sample {
-    /// Distance from the surface [m].
+    /// Distance from the surface, at most the plan's reach [m].
     pub distance: f32,
     /// Towards the nearest point [m]; the mean where several are equally near, so that mirrored bodies have mirrored fields.
+    /// Nothing beyond the reach.
     pub toward: [f32; 3],
 }
 
@@ -286,6 +291,8 @@ pub struct Sample {
 #[derive(Clone, Debug)]
 pub struct Plan {
     grid: Grid,
+    /// Distances are measured so far, in voxels.
+    reach: f64,
     /// Relative to the grid's centre.
     positions: Vec<Vec3>,
     triangles: Vec<[u32; 3]>,
@@ -317,7 +324,8 @@ impl Plan {
         let positions: Vec<Vec3> = positions.iter().map(|p| p - centre).collect();
         let bvh = Bvh::build(&positions, triangles);
         let no_grid = Grid { centre, cells: [0; 3], cell: longest, voxels_per_edge: 1 };
-        let mut plan = Plan { grid: no_grid, positions, triangles: triangles.to_vec(), bvh };
+        let reach = reach(settings);
+        let mut plan = Plan { grid: no_grid, reach, positions, triangles: triangles.to_vec(), bvh };
         let cell = match settings.resolution {
             Resolution::Cell(cell) => cell,
             Resolution::Count(count) => plan.cell_for_count(extent, f64::from(count), settings)?,
@@ -374,10 +382,23 @@ impl Plan {
     }
 
     fn sample(&self, p: Vec3, guess: u32, ties: &mut Ties) -> (Sample, u32) {
+        let (distance, toward, triangle) = self.nearest(p, guess, self.reach * self.grid.voxel(), ties);
+        (Sample { distance: distance as f32, toward: [0, 1, 2].map(|axis| toward[axis] as f32) }, triangle)
+    }
+
+    /// The way from a point, relative to the grid's centre, to the surface; `None` if that is farther than this [m]. Of several that are equally
+    /// short, their mean.
+    pub fn way_to_surface(&self, p: Vec3, within: f64) -> Option<Vec3> {
+        let (distance, toward, _) = self.nearest(p, 0, within, &mut Ties::default());
+        (distance < within).then_some(toward)
+    }
+
+    /// Distance and way to the surface, and a triangle that is there.
+    fn nearest(&self, p: Vec3, guess: u32, reach: f64, ties: &mut Ties) -> (f64, Vec3, u32) {
         let voxel = self.grid.voxel();
         let (tie, same) = (TIE * voxel, SAME_POINT * voxel);
         ties.points.clear();
-        let mut best = f64::INFINITY;
+        let mut best = reach;
         let mut best_triangle = guess;
         let mut visit = |triangle: u32| {
             let q = self.nearest_on(triangle, p);
@@ -394,12 +415,12 @@ impl Plan {
             }
             (best + tie).powi(2)
         };
-        let reach = visit(guess);
-        self.bvh.near(p, reach, visit);
+        let within = visit(guess);
+        self.bvh.near(p, within, visit);
         let nearest = ties.points.iter().filter(|(distance, _)| *distance <= best + tie);
         let (sum, count) = nearest.fold((Vec3::zeros(), 0.0), |(sum, count), (_, q)| (sum + (q - p), count + 1.0));
         let toward: Vec3 = if count > 0.0 { sum / count } else { sum };
-        (Sample { distance: best as f32, toward: [0, 1, 2].map(|axis| toward[axis] as f32) }, best_triangle)
+        (best, toward, best_triangle)
     }
 
     fn nearest_on(&self, triangle: u32, p: Vec3) -> Vec3 {
@@ -474,6 +495,17 @@ const AUTOMATIC_TETS: [f64; 2] = [2000.0, 20_000.0];
 
 /// Most cells along the longest axis, for bodies with next to no volume.
 const MOST_AUTOMATIC_CELLS: f64 = 64.0;
+
+/// Voxels that distances are measured farther than the thresholds need.
+const BEYOND_THRESHOLDS: f64 = 1.0;
+
+/// How far distances are measured, in voxels: `P` compares with the largest one, voxels do not.
+fn reach(settings: &Settings) -> f64 {
+    match (settings.k1, settings.k2) {
+        (Threshold::Voxels(k1), Threshold::Voxels(k2)) => k1.max(k2) * 3.0_f64.sqrt() + BEYOND_THRESHOLDS,
+        _ => f64::INFINITY,
+    }
+}
 
 fn check_settings(settings: &Settings) -> Result<(), LatticeError> {
     let invalid = |setting, value, valid: &'static str| Err(LatticeError::SettingInvalid { setting, value, valid });
@@ -581,9 +613,9 @@ impl PseudoVolume {
         if slabs.len() != nz || slabs.iter().any(|slab| slab.len() != nx * ny) {
             return Err(LatticeError::FieldIncomplete);
         }
-        let votes = votes(grid, slabs, settings);
+        let votes = votes(plan, slabs, settings);
         let mut inside: Vec<bool> = votes.into_iter().map(|odd| 2 * odd > DIRECTIONS).collect();
-        let cavity_count = if settings.fills_cavities { fill_cavities(&mut inside, grid.voxels()) } else { 0 };
+        let cavity_count = if settings.fills_cavities { fill_cavities(&mut inside, grid, slabs) } else { 0 };
         let voxel = grid.voxel();
         let part = |(n, &is_inside): (usize, &bool)| {
             let distance = f64::from(slabs[n / (nx * ny)][n % (nx * ny)].distance);
@@ -596,41 +628,73 @@ impl PseudoVolume {
     }
 }
 
+/// What a ray asks of a sample.
+struct Ray {
+    along: [f32; 3],
+    /// Length of `along`.
+    length: f32,
+    near: f32,
+    far: f32,
+    is_near_along: bool,
+    /// What counts as no change.
+    rounding: f32,
+    reach: f32,
+}
+
+impl Ray {
+    /// Whether an armed ray crosses the surface here, and whether a disarmed one is armed again.
+    #[inline]
+    fn meets(&self, Sample { distance, toward }: Sample) -> (bool, bool) {
+        // The derivative of P has the sign of the way towards the nearest point.
+        let slope = toward[0] * self.along[0] + toward[1] * self.along[1] + toward[2] * self.along[2];
+        // Along the ray, the plane through the nearest point is at distance / cos = distance² · length / slope.
+        let is_near = if self.is_near_along {
+            distance * distance * self.length < self.near * slope
+        } else {
+            distance < self.near
+        };
+        let crosses = is_near && slope > self.rounding || distance < self.rounding;
+        // Beyond the reach the surface was left, however it was.
+        let arms = distance > self.far && (slope < -self.rounding || distance >= self.reach);
+        (crosses, arms)
+    }
+}
+
 /// How many of its 26 rays cross the surface an odd number of times, a voxel each.
-fn votes(grid: &Grid, slabs: &[Vec<Sample>], settings: &Settings) -> Vec<u8> {
+fn votes(plan: &Plan, slabs: &[Vec<Sample>], settings: &Settings) -> Vec<u8> {
+    let grid = plan.grid();
     let [nx, ny, nz] = grid.voxels();
     let voxel = grid.voxel();
     let largest = slabs.iter().flatten().fold(0.0_f32, |largest, sample| largest.max(sample.distance));
     let mut votes = vec![0u8; grid.voxel_count()];
-    // Whether a ray from here on crosses an odd number of times: bit 0 unless the first crossing is armed, bit 1 if it is.
+    // Whether a ray from here on crosses an odd number of times: bit 0 if it is disarmed here, bit 1 if it is armed.
     let mut odd = vec![0u8; grid.voxel_count()];
     for direction in directions() {
-        let steps = direction.iter().map(|step| step * step).sum::<i32>();
-        let step = f64::from(steps).sqrt() * voxel;
-        let near = settings.k1.distance(step, f64::from(largest)) as f32;
-        let far = settings.k2.distance(step, f64::from(largest)) as f32;
-        let along = direction.map(|step| step as f32);
-        let rounding = DERIVATIVE_ROUNDING * voxel as f32;
-        let offset =
-            direction[0] as isize + nx as isize * (direction[1] as isize + ny as isize * direction[2] as isize);
-        // The next voxel along the ray comes before this one, so the border comes first.
-        let ordered = |n: usize, count: usize, axis: usize| if direction[axis] > 0 { count - 1 - n } else { n };
-        let ends = |place: usize, count: usize, axis: usize| {
-            direction[axis] < 0 && place == 0 || direction[axis] > 0 && place + 1 == count
+        let length = f64::from(direction.iter().map(|step| step * step).sum::<i32>()).sqrt();
+        let distance = |threshold: Threshold| threshold.distance(length * voxel, f64::from(largest)) as f32;
+        let ray = Ray {
+            along: direction.map(|step| step as f32),
+            length: length as f32,
+            near: distance(settings.k1),
+            far: distance(settings.k2),
+            is_near_along: matches!(settings.k1, Threshold::Voxels(_)),
+            rounding: DERIVATIVE_ROUNDING * voxel as f32,
+            reach: (plan.reach * voxel) as f32,
         };
+        let step = direction.map(|step| step as isize);
+        let offset = step[0] + nx as isize * (step[1] + ny as isize * step[2]);
+        // The next voxel along the ray is answered before this one, so the border is the first.
+        let ordered = |n: usize, count: usize, axis: usize| if step[axis] > 0 { count - 1 - n } else { n };
+        let ends =
+            |at: usize, count: usize, axis: usize| step[axis] < 0 && at == 0 || step[axis] > 0 && at + 1 == count;
         for z in (0..nz).map(|n| ordered(n, nz, 2)) {
             for y in (0..ny).map(|n| ordered(n, ny, 1)) {
                 let row_ends = ends(z, nz, 2) || ends(y, ny, 1);
                 for x in (0..nx).map(|n| ordered(n, nx, 0)) {
                     let at = (z * ny + y) * nx + x;
                     let next = if row_ends || ends(x, nx, 0) { 0 } else { odd[at.wrapping_add_signed(offset)] };
-                    let Sample { distance, toward } = slabs[z][y * nx + x];
-                    // The derivative of P has the sign of the way towards the nearest point.
-                    let slope = toward[0] * along[0] + toward[1] * along[1] + toward[2] * along[2];
-                    let is_on = distance < rounding;
                     let (next_disarmed, next_armed) = (next & 1, next >> 1);
-                    let crosses = distance < near && slope > rounding || is_on;
-                    let arms = distance > far && slope < -rounding;
+                    let (crosses, arms) = ray.meets(slabs[z][y * nx + x]);
                     let from_armed = if crosses { 1 ^ next_disarmed } else { next_armed };
                     let from_disarmed = if arms { next_armed } else { next_disarmed };
                     odd[at] = from_armed << 1 | from_disarmed;
@@ -642,41 +706,48 @@ fn votes(grid: &Grid, slabs: &[Vec<Sample>], settings: &Settings) -> Vec<u8> {
     votes
 }
 
-/// Turn to inside what no way over faces of outer voxels joins to the border; returns how many.
-fn fill_cavities(inside: &mut [bool], [nx, ny, nz]: [usize; 3]) -> usize {
-    let mut is_reached = vec![false; inside.len()];
-    let mut open = Vec::new();
-    let mut reach = |at: usize, open: &mut Vec<u32>| {
-        if !inside[at] && !is_reached[at] {
-            is_reached[at] = true;
-            open.push(at as u32);
-        }
-    };
-    for at in 0..nx * ny * nz {
+/// No step from one voxel to the next crosses a surface from which both are farther than this part of it: the distances to where it
+/// crosses sum to one. A little more, for rounding.
+const CLEAR: f32 = 0.5 + DERIVATIVE_ROUNDING;
+
+/// Turn to inside what no way that is clear of the surface joins to the border; returns how many voxels.
+fn fill_cavities(inside: &mut [bool], grid: &Grid, slabs: &[Vec<Sample>]) -> usize {
+    let [nx, ny, nz] = grid.voxels();
+    let clear = CLEAR * grid.voxel() as f32;
+    let neighbours = |at: usize| {
         let (x, y, z) = (at % nx, at / nx % ny, at / (nx * ny));
-        if x == 0 || y == 0 || z == 0 || x + 1 == nx || y + 1 == ny || z + 1 == nz {
-            reach(at, &mut open);
+        [
+            (x > 0).then(|| at - 1),
+            (x + 1 < nx).then(|| at + 1),
+            (y > 0).then(|| at - nx),
+            (y + 1 < ny).then(|| at + nx),
+            (z > 0).then(|| at - nx * ny),
+            (z + 1 < nz).then(|| at + nx * ny),
+        ]
+    };
+    let mut is_reached = vec![false; inside.len()];
+    let mut open: Vec<u32> = Vec::new();
+    for first in 0..inside.len() {
+        let is_border = neighbours(first).contains(&None);
+        if is_border && !inside[first] && !is_reached[first] {
+            is_reached[first] = true;
+            open.push(first as u32);
         }
         while let Some(at) = open.pop() {
-            let at = at as usize;
-            let (x, y, z) = (at % nx, at / nx % ny, at / (nx * ny));
-            let neighbours = [
-                (x > 0).then(|| at - 1),
-                (x + 1 < nx).then(|| at + 1),
-                (y > 0).then(|| at - nx),
-                (y + 1 < ny).then(|| at + nx),
-                (z > 0).then(|| at - nx * ny),
-                (z + 1 < nz).then(|| at + nx * ny),
-            ];
-            neighbours.into_iter().flatten().for_each(|next| reach(next, &mut open));
+            for next in neighbours(at as usize).into_iter().flatten() {
+                let is_clear = slabs[next / (nx * ny)][next % (nx * ny)].distance > clear;
+                if is_clear && !inside[next] && !is_reached[next] {
+                    is_reached[next] = true;
+                    open.push(next as u32);
+                }
+            }
         }
     }
-    let mut count = 0;
-    for (is_inside, is_reached) in inside.iter_mut().zip(is_reached) {
-        if !*is_inside && !is_reached {
-            *is_inside = true;
-            count += 1;
-        }
-    }
-    count
+    // Voxels at the surface are outside if one beside them is reached.
+    let is_cavity = |at: usize| {
+        !inside[at] && !is_reached[at] && !neighbours(at).into_iter().flatten().any(|next| is_reached[next])
+    };
+    let cavities: Vec<usize> = (0..inside.len()).filter(|&at| is_cavity(at)).collect();
+    cavities.iter().for_each(|&at| inside[at] = true);
+    cavities.len()
 }

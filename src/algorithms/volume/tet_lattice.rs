@@ -5,7 +5,8 @@
 //!           umbrella over axis-aligned edges alone, because diagonals would make a symmetric body asymmetric.
 //! Deviates: a cell's inner tetrahedron has the nodes of even `i + j + k` in a grid that is even along each axis, so that the mesh of a
 //!           mirrored body is the mirrored mesh; the volume that is kept is the pseudo-volume, not the lattice's; where smoothing
-//!           would flatten a tetrahedron it is taken back towards the plain lattice; what is too thin for any cell is covered
+//!           would flatten a tetrahedron it is taken back towards the plain lattice; the smoothed surface is moved onto the triangles,
+//!           because what sticks out of the lattice is extrapolated, and swings wildly; what is too thin for any cell is covered
 //!           by the cells that its surface passes through.
 //! Test:     tests/algorithms/tet_lattice.rs
 
@@ -82,7 +83,10 @@ impl TetLattice {
             let [least, most] = VOLUME_CHANGE;
             volume.volume.clamp(least * lattice_volume, most * lattice_volume)
         };
-        let nodes_taken_back = Smoothing::new(&mesh).run(&mut mesh, settings.smoothing, target);
+        let nodes_taken_back = match settings.smoothing {
+            0 => 0,
+            steps => Smoothing::new(&mesh).run(&mut mesh, plan, steps, target),
+        };
         let report = Report {
             cells: mesh.cells.len(),
             tets: mesh.tets.len(),
@@ -285,6 +289,9 @@ const VOLUME_CHANGE: [f64; 2] = [0.5, 1.6];
 /// How far a step of smoothing goes against the umbrella of the umbrella: the shortest waves, whose eigenvalue is 4, vanish in one.
 const SMOOTHING_STEP: f64 = 0.25;
 
+/// How far the surface of the lattice looks for that of the triangles, in cells: a cell that is a third inside reaches out by less.
+const FIT_CELLS: f64 = 0.9;
+
 /// Sweeps that carry the surface's movement inwards; half a dozen cells deep is where it ends.
 const INNER_SWEEPS: usize = 10;
 
@@ -352,10 +359,13 @@ impl Smoothing {
     }
 
     /// Smooth the surface and give the mesh a volume, as far as the tetrahedra bear it; returns at how many nodes they did not.
-    fn run(mut self, mesh: &mut TetMesh, steps: u32, target: f64) -> usize {
+    fn run(mut self, mesh: &mut TetMesh, plan: &Plan, steps: u32, target: f64) -> usize {
         for _ in 0..steps {
             self.smooth(&mut mesh.positions);
         }
+        self.fit(&mut mesh.positions, plan);
+        self.carry_inwards(&mut mesh.positions);
+        self.take_back(mesh);
         for _ in 0..ROUNDS {
             self.reach_volume(&mut mesh.positions, target);
             self.carry_inwards(&mut mesh.positions);
@@ -365,6 +375,16 @@ impl Smoothing {
             }
         }
         self.kept.iter().filter(|kept| **kept < 1.0).count()
+    }
+
+    /// Nodes of the lattice's surface move onto that of the triangles, where it is near.
+    fn fit(&self, positions: &mut [Vec3], plan: &Plan) {
+        let within = FIT_CELLS * plan.grid().cell;
+        for (p, _) in positions.iter_mut().zip(&self.is_surface).filter(|(_, is_surface)| **is_surface) {
+            if let Some(way) = plan.way_to_surface(*p, within) {
+                *p += way;
+            }
+        }
     }
 
     /// `x -= λ U² x` along the surface.

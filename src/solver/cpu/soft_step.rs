@@ -33,7 +33,7 @@ use crate::solver::{BodyReport, Drive, Quality, TouchCounts};
 /// Most sweeps over the volumes in a step; what is left then is for smaller steps.
 const MOST_SWEEPS: u32 = 400;
 /// Part of the tolerance at which a step has done enough: contacts move things after it.
-const ENOUGH: f64 = 1.5;
+const ENOUGH: f64 = 1.0;
 
 /// A soft body's private memory.
 pub struct SoftStep<'m> {
