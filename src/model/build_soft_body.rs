@@ -49,6 +49,8 @@ pub struct SoftBodyModel {
     pub lengths: Vec<f64>,
     /// Their stiffnesses [N/m].
     pub stiffnesses: Vec<f64>,
+    /// Young's modulus where it is stiffest [Pa].
+    pub stiffest: f64,
     /// Particles that pins lead: `vertex` is a particle here.
     pub pins: Pins,
     /// What it is made of.
@@ -135,6 +137,8 @@ impl SoftBodyModel {
         let node_factors = factors.as_ref().map(|factors| spread_factors(&factors.values, &map, &tets));
         let (edges, lengths, stiffnesses) = springs(&tets, &k, body.flesh.stiffness, node_factors.as_deref())?;
         let softest = node_factors.iter().flatten().copied().fold(1.0, f64::min) * body.flesh.stiffness;
+        let stiffest = node_factors.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
+        let stiffest = if stiffest.is_finite() { stiffest * body.flesh.stiffness } else { body.flesh.stiffness };
         let growth = body.flesh.pressure.values().map(|p| edge_spring::growth(p, softest)).fold(1.0, f64::max);
         if growth.is_nan() || growth > LARGEST_GROWTH {
             let message = format!("this pressure would blow the body up to {growth:.1} times its volume");
@@ -158,6 +162,7 @@ impl SoftBodyModel {
             edges,
             lengths,
             stiffnesses,
+            stiffest,
             flesh: flesh.clone(),
             wind_share: if is_closed { 0.5 } else { 1.0 },
             mesh_edge_lengths,

@@ -3,7 +3,9 @@
 //! Based on: [Bender14 §4.4.1.2] (gedämpfte Federn); Van Gelder 1998 for stiffnesses that do not depend on the mesh; Macklin, Müller and Chentanez
 //!           2016 for the implicit step
 //! Idea:     each spring's force at the end of the step acts as an impulse at its start, so that no stiffness is too large for a step.
-//!           Damping acts along the edge, so that turning as a whole is free.
+//!           Damping acts on velocities, before and apart from the force: in one implicit step of both a strongly damped spring would hold
+//!           its ends where they are, and a body that no sweep has solved exactly would flow. It acts along the edge, so that turning
+//!           as a whole is free.
 //! Test:     tests/algorithms/edge_spring.rs
 
 use crate::math::Vec3;
@@ -29,30 +31,40 @@ pub fn growth(pressure: f64, modulus: f64) -> f64 {
 #[derive(Clone, Copy, Debug)]
 pub struct EdgeSpring {
     /// `1 / (stiffness h²)` [1/kg]
-    pub compliance: f64,
-    /// Time constant of damping over the step.
-    pub damping: f64,
+    compliance: f64,
+    /// `1 / (damping h)` [1/kg]
+    yielding: f64,
 }
 
 impl EdgeSpring {
     /// For a stiffness [N/m], a time constant [s] and a step [s].
     pub fn new(stiffness: f64, damping: f64, h: f64) -> Self {
-        EdgeSpring { compliance: 1.0 / (stiffness * h * h), damping: damping / h }
+        EdgeSpring { compliance: 1.0 / (stiffness * h * h), yielding: 1.0 / (stiffness * damping * h) }
     }
 
-    /// Move look-ahead positions `a` and `b` by the impulse of the spring; `length` is the one at rest, `was` the difference `b - a` at the start
-    /// of the step, `k` are the inverse masses.
+    /// Move look-ahead positions `a` and `b` by the impulse of the spring; `length` is the one at rest, `k` are the inverse masses. Without a
+    /// length the edge has no direction and waits for its neighbours to give it one.
     #[inline]
-    pub fn correct_position(&self, a: &mut Vec3, b: &mut Vec3, length: f64, was: Vec3, [k_a, k_b]: [f64; 2]) {
+    pub fn correct_position(&self, a: &mut Vec3, b: &mut Vec3, length: f64, [k_a, k_b]: [f64; 2]) {
         let difference = *b - *a;
         let now = difference.norm();
-        // Without a direction of its own it keeps the one it had.
-        let direction = if now > 0.0 { difference / now } else { was / was.norm().max(f64::MIN_POSITIVE) };
-        let rate = (difference - was).dot(&direction);
-        let multiplier = (now - length + self.damping * rate) / ((1.0 + self.damping) * (k_a + k_b) + self.compliance);
-        let impulse = direction * multiplier;
-        *a += impulse * k_a;
-        *b -= impulse * k_b;
+        if now > 0.0 {
+            let impulse = difference * ((now - length) / (now * (k_a + k_b + self.compliance)));
+            *a += impulse * k_a;
+            *b -= impulse * k_b;
+        }
+    }
+
+    /// Take from the velocities `a` and `b` of ends that are `difference` apart what damping takes.
+    #[inline]
+    pub fn damp(&self, a: &mut Vec3, b: &mut Vec3, difference: Vec3, [k_a, k_b]: [f64; 2]) {
+        let squared = difference.norm_squared();
+        if squared > 0.0 {
+            let rate = (*b - *a).dot(&difference);
+            let impulse = difference * (rate / (squared * (k_a + k_b + self.yielding)));
+            *a += impulse * k_a;
+            *b -= impulse * k_b;
+        }
     }
 }
 

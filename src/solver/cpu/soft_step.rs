@@ -3,7 +3,7 @@
 //! Based on: [Bender14 §4.4.1.2-4.4.1.3], order of a step as in `cloth_step`
 //!
 //! ```text
-//! air                  impulses at the start of the step
+//! air, damping         impulses at the start of the step
 //! touch                contacts from the positions at the start
 //! look ahead           p = x + h v + h²/2 g
 //! springs, soft pins   once, implicit
@@ -142,12 +142,23 @@ impl<'m> SoftStep<'m> {
     fn spring(&mut self, moving: &BodyState) {
         let (body, springs) = (self.body, &self.springs);
         let lengths = if moving.flowed.is_empty() { &body.lengths } else { &moving.flowed };
-        let x = &moving.x;
-        sweep(&body.edges, &mut self.ahead, |row, [a, b], ahead_a, ahead_b| {
-            let [a, b] = [a as usize, b as usize];
-            springs[row].correct_position(ahead_a, ahead_b, lengths[row], x[b] - x[a], [body.k[a], body.k[b]]);
+        sweep(&body.edges, &mut self.ahead, |row, ends, a, b| {
+            springs[row].correct_position(a, b, lengths[row], ends.map(|end| body.k[end as usize]));
             0.0
         });
+    }
+
+    /// Damping, once.
+    fn damp(&self, moving: &mut BodyState) {
+        let (body, springs) = (self.body, &self.springs);
+        if body.flesh.damping > 0.0 {
+            let BodyState { x, v, .. } = moving;
+            sweep(&body.edges, v, |row, ends, a, b| {
+                let difference = x[ends[1] as usize] - x[ends[0] as usize];
+                springs[row].damp(a, b, difference, ends.map(|end| body.k[end as usize]));
+                0.0
+            });
+        }
     }
 
     /// One sweep over all parts; the largest error met.
@@ -273,6 +284,7 @@ impl BodyStep for SoftStep<'_> {
         self.soft_targets.clear();
         self.soft_targets.extend(pin_targets(&body.pins, body.pins.soft.iter().map(|soft| &soft.pin), world));
         self.blow(moving, world);
+        self.damp(moving);
         self.contacts.find(self.number, body, moving, world);
         let half = gravity * (0.5 * h);
         let (x, v) = (&moving.x, &moving.v);
