@@ -22,6 +22,7 @@ pub mod names;
 pub mod obj;
 pub mod pc2;
 pub mod store;
+pub mod tets;
 pub mod writers;
 
 pub use error::{CacheError, Failure, Result};

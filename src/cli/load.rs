@@ -111,14 +111,15 @@ fn object_problems(mut scene: Scene, found: &[Problem]) -> Vec<Problem> {
     problems
 }
 
-fn tell(problems: &[Problem], document: Option<&Document>) {
+/// Shows problems, if there are any.
+pub fn tell(problems: &[Problem], document: Option<&Document>) {
     if !problems.is_empty() {
         log(&diagnostics::render(problems, document, is_styled()));
     }
 }
 
 /// Shows all problems and sums them up in one failure.
-fn refuse(path: Option<&Path>, problems: &[Problem], document: Option<&Document>) -> Failure {
+pub fn refuse(path: Option<&Path>, problems: &[Problem], document: Option<&Document>) -> Failure {
     tell(problems, document);
     let errors: Vec<&Problem> = problems.iter().filter(|problem| problem.severity == Severity::Error).collect();
     let name = path.map_or(DEMO_NAME.to_owned(), |path| path.display().to_string());

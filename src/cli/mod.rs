@@ -10,6 +10,7 @@ mod load;
 mod progress;
 mod schema;
 mod terminal;
+mod tet;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -20,7 +21,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::bake::{Exit, Failure};
 
-/// Bakes cloth animation: scene files and meshes in, vertex caches out.
+/// Bakes cloth and soft-body animation: scene files and meshes in, vertex caches out.
 #[derive(Debug, Parser)]
 #[command(name = "kiln", version, after_help = exit_codes(), max_term_width = 120)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
@@ -39,6 +40,8 @@ enum Command {
     Inspect(inspect::InspectArgs),
     /// Make caches from a stored bake, without simulating
     Convert(convert::ConvertArgs),
+    /// Fill a mesh with tetrahedra, as a soft body does, and write them
+    Tet(tet::TetArgs),
     /// Write a commented scene and a mesh to start from
     Init(init::InitArgs),
     /// Print the JSON schema of scene files
@@ -75,6 +78,7 @@ pub fn run() -> ExitCode {
         Command::Check(arguments) => check::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Convert(arguments) => convert::run(arguments),
+        Command::Tet(arguments) => tet::run(arguments),
         Command::Init(arguments) => init::run(arguments),
         Command::Schema => schema::run(),
         Command::Completions(arguments) => completions::run::<CommandLine>(arguments),

@@ -507,6 +507,20 @@ pub struct Lattice {
     pub k2: Nearness,
 }
 
+impl Default for Lattice {
+    fn default() -> Self {
+        Lattice {
+            size: LatticeSize::Auto,
+            // Little, so that the lattice reaches over the mesh and can be fitted to it.
+            density: 0.3,
+            // A ray passes a voxel at a time, and the surface may be curved.
+            k1: Nearness::Voxels(1.25),
+            // What is a voxel thick still counts twice.
+            k2: Nearness::Voxels(0.25),
+        }
+    }
+}
+
 /// A soft body.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SoftBody {

@@ -8,12 +8,6 @@ use super::{Flesh, Lattice, LatticeSize, Nearness, Plasticity, SoftBody};
 
 /// How fast what is beyond the yield stays where nothing is said [1/s].
 const CREEP: f64 = 2.0;
-/// Part of a cell that must be inside where nothing is said: little, so that the lattice reaches over the mesh and can be fitted to it.
-const PART_INSIDE: f64 = 0.3;
-/// How near a ray comes to a surface that it crosses: it passes a voxel at a time, and the surface may be curved. What is a voxel thick still
-/// counts twice.
-const K1: Nearness = Nearness::Voxels(1.25);
-const K2: Nearness = Nearness::Voxels(0.25);
 
 impl Resolver<'_> {
     pub(super) fn soft_bodies(&mut self, entries: &[SoftBodyEntry], colliders: &[ColliderEntry]) -> Vec<SoftBody> {
@@ -68,7 +62,7 @@ impl Resolver<'_> {
     }
 
     fn lattice(&mut self, entry: &SoftBodyEntry, path: &KeyPath) -> Lattice {
-        let typed = &entry.tetrahedra;
+        let (typed, usual) = (&entry.tetrahedra, Lattice::default());
         let size = match (typed.cell, typed.count) {
             (None, None) => LatticeSize::Auto,
             (Some(cell), None) => LatticeSize::Cell(cell),
@@ -87,7 +81,8 @@ impl Resolver<'_> {
                 usual
             }
         };
-        let [k1, k2] = [nearness("k1", K1, typed.k1, typed.k1_voxels), nearness("k2", K2, typed.k2, typed.k2_voxels)];
-        Lattice { size, density: typed.density.unwrap_or(PART_INSIDE), k1, k2 }
+        let [k1, k2] =
+            [nearness("k1", usual.k1, typed.k1, typed.k1_voxels), nearness("k2", usual.k2, typed.k2, typed.k2_voxels)];
+        Lattice { size, density: typed.density.unwrap_or(usual.density), k1, k2 }
     }
 }

@@ -9,11 +9,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use super::load::load_scene;
+use super::load::{load_scene, refuse};
 use super::terminal::print;
+use super::tet::facts;
 use super::{SceneArgs, switch};
+use crate::algorithms::volume::tet_lattice::TetLattice;
 use crate::bake::{Exit, Failure};
 use crate::cache::names;
+use crate::model;
 
 #[derive(Debug, Args)]
 pub struct InspectArgs {
@@ -61,7 +64,16 @@ fn scene(path: &Path) -> Result<Json, Failure> {
     let mut report = serde_json::to_value(&resolved.scene).unwrap_or_default();
     // Thousands of numbers are no help to anyone.
     report["written_frames"] = json!(frame_ranges(&resolved.scene.written_frames));
-    Ok(json!({ "kind": "scene", "file": path, "scene": report }))
+    let mut lattices = Vec::new();
+    if !resolved.scene.soft_bodies.is_empty() {
+        let (model, ..) = model::build(&resolved.scene)
+            .map_err(|problems| refuse(Some(path), &problems, Some(&resolved.document)))?;
+        for body in model.soft_bodies {
+            let lattice = TetLattice { mesh: body.tets, report: body.lattice };
+            lattices.push(json!({ "soft_body": body.skin.name, "lattice": facts(&lattice) }));
+        }
+    }
+    Ok(json!({ "kind": "scene", "file": path, "scene": report, "lattices": lattices }))
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
@@ -91,7 +103,7 @@ fn frame_ranges(frames: &[i64]) -> String {
 }
 
 /// A report for people: one line a value, deeper things further in.
-fn text(report: &Json, depth: usize) -> String {
+pub(super) fn text(report: &Json, depth: usize) -> String {
     let margin = "  ".repeat(depth);
     let mut lines = String::new();
     for (key, value) in report.as_object().into_iter().flatten() {
