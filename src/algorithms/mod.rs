@@ -21,6 +21,11 @@
 //! | - | distance between parts of cloth | `contact/proximity` | `tests/algorithms/proximity` |
 //! | - | when moving parts of cloth meet | `contact/continuous` | `tests/algorithms/continuous` |
 //! | - | the way out of a tangle | `contact/untangle` | `tests/algorithms/untangle` |
+//! | 4.4.1.1 | space that any triangles take up | `volume/pseudo_volume` | `tests/algorithms/pseudo_volume` |
+//! | 4.4.1.1 | lattice of tetrahedra | `volume/tet_lattice` | `tests/algorithms/tet_lattice` |
+//! | 4.4.1.1 | mesh carried by tetrahedra | `volume/embedding` | `tests/algorithms/embedding` |
+//! | 4.4.1.2 | volume of cells and one-rings | `volume/tet_volume` | `tests/algorithms/tet_volume` |
+//! | 4.4.1.2 | damped springs on edges | `volume/edge_spring` | `tests/algorithms/edge_spring` |
 //! | 4.4.2.4 | render mesh along the normal field | `render_mesh` | `tests/algorithms/render_mesh` |
 //! | 5.2 | independent groups | `parallel/independent_groups` | `tests/algorithms/independent_groups` |
 

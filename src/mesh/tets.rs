@@ -136,7 +136,7 @@ impl TetMesh {
 }
 
 /// Smallest and largest angle between two faces of a tetrahedron [degrees].
-fn dihedral_angles(points: [Vec3; 4]) -> (f64, f64) {
+pub fn dihedral_angles(points: [Vec3; 4]) -> (f64, f64) {
     let angle = |[a, b, c, d]: [usize; 4]| {
         let along = points[b] - points[a];
         let (one, other) = (along.cross(&(points[c] - points[a])), along.cross(&(points[d] - points[a])));
@@ -145,7 +145,7 @@ fn dihedral_angles(points: [Vec3; 4]) -> (f64, f64) {
     EDGES.map(angle).iter().fold((180.0_f64, 0.0_f64), |(low, high), &angle| (low.min(angle), high.max(angle)))
 }
 
-/// Three times the inscribed over the circumscribed radius, with the sign of the volume; 0 where a corner coincides.
+/// Three times the inscribed over the circumscribed radius, with the sign of the volume: 1 is regular, 0 is flat.
 fn radius_ratio(points: [Vec3; 4]) -> f64 {
     let volume = tet_volume(points);
     let area = |[a, b, c]: [usize; 3]| 0.5 * (points[b] - points[a]).cross(&(points[c] - points[a])).norm();

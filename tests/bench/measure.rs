@@ -101,6 +101,11 @@ pub struct Run {
     pub stretch: f64,
     /// Largest stretch of the visible edges, as written.
     pub visible: f64,
+    /// Of a soft body: largest error of a part's volume, and of the whole.
+    pub part_volume: f64,
+    pub volume: f64,
+    /// Most sweeps a step, mean of a frame.
+    pub most_sweeps: f64,
     /// Largest part of the allowed stretch that the steps have left before the sweeps at a frame's end.
     pub strain: f64,
     /// Largest load number.
@@ -232,7 +237,12 @@ pub fn run_until(world: &World, limit: f64, enough: impl Fn(&Run) -> bool) -> Ru
         run.cpu.push(spent);
         run.substeps += report.substeps;
         run.stretch = run.stretch.max(quality.max_stretch);
-        run.visible = run.visible.max(world.edge_stretch(&vertices).max);
+        if !model.cloths.is_empty() {
+            run.visible = run.visible.max(world.edge_stretch(&vertices).max);
+        }
+        run.part_volume = run.part_volume.max(quality.max_volume_error);
+        run.volume = run.volume.max(quality.volume_error.abs());
+        run.most_sweeps = run.most_sweeps.max(cloth.iterations as f64 / f64::from(report.substeps));
         run.strain = run.strain.max(cloth.strain);
         run.load = run.load.max(cloth.load);
         run.broken_at = cloth.broken_at.map(|_| frame + 1);

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::pseudo_volume::{Grid, LatticeError, Plan, PseudoVolume, Sample, Settings};
 use crate::math::Vec3;
 use crate::math::rows::Rows;
-use crate::mesh::tets::{TETS_PER_CELL, TetMesh, tet_volume};
+use crate::mesh::tets::{TETS_PER_CELL, TetMesh, dihedral_angles, tet_volume};
 
 /// How a lattice came about.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -307,6 +307,9 @@ const VOLUME_MET: f64 = 1e-10;
 /// Every tetrahedron keeps at least this part of its volume in the plain lattice.
 pub const LEAST_VOLUME: f64 = 0.25;
 
+/// Angles between faces of a tetrahedron stay within these [degrees]; in the plain lattice they are 55 to 90.
+pub const ANGLES: [f64; 2] = [15.0, 155.0];
+
 /// What is taken back is taken back by this factor at a time, and altogether when little is left of it.
 const TAKE_BACK: f64 = 0.75;
 
@@ -459,9 +462,12 @@ impl Smoothing {
             let mut is_flattened = vec![false; mesh.positions.len()];
             let mut is_good = true;
             for (tet, plain) in mesh.tets.iter().zip(&self.plain_volumes) {
-                let volume = tet_volume(tet.map(|node| mesh.positions[node as usize]));
+                let points = tet.map(|node| mesh.positions[node as usize]);
                 // What is not a number is flattened too.
-                if !(volume >= LEAST_VOLUME * plain) {
+                let (smallest, largest) = dihedral_angles(points);
+                let is_round =
+                    tet_volume(points) >= LEAST_VOLUME * plain && smallest >= ANGLES[0] && largest <= ANGLES[1];
+                if !is_round {
                     is_good = false;
                     tet.iter().for_each(|&node| is_flattened[node as usize] = true);
                 }
