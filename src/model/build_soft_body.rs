@@ -142,7 +142,7 @@ impl SoftBodyModel {
         let growth = body.flesh.pressure.values().map(|p| edge_spring::growth(p, softest)).fold(1.0, f64::max);
         if growth.is_nan() || growth > LARGEST_GROWTH {
             let message = format!("this pressure would blow the body up to {growth:.1} times its volume");
-            let help = format!("raise `stiffness`, or keep the pressure below {:.0} Pa", 1.6 * softest);
+            let help = format!("raise `stiffness`, or keep the pressure below {:.0} Pa", 1.5 * softest);
             problems.push(Problem::error(Place::Scene(place.key("pressure")), message).help(help));
             return None;
         }

@@ -1,6 +1,9 @@
 //! The mathematics: analytic cases, invariants, degenerate input, and the slow obvious way against the fast one.
 #![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
 
+#[path = "../support/mod.rs"]
+mod support;
+
 mod affine;
 mod air;
 mod animated;
@@ -14,6 +17,7 @@ mod conjugate_gradient;
 mod continuous;
 mod curve;
 mod distance;
+mod edge_spring;
 mod elastic;
 mod embedding;
 mod generate;
@@ -39,6 +43,7 @@ mod sparse_cholesky;
 mod strips;
 mod sums;
 mod tet_lattice;
+mod tet_volume;
 mod tets;
 mod threads;
 mod topology;

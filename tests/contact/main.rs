@@ -24,7 +24,7 @@ use support::World;
 /// Simulate a scene and count what crosses at every frame, the first included, in vertices as they are written: `world`
 /// must be of `scene`. Meshes are numbered as in `meshes`.
 fn check(world: &World, scene: &Scene) -> Vec<(i64, Crossings)> {
-    let start: Vec<&[Vec3]> = world.start.bodies.iter().map(|cloth| cloth.written.as_slice()).collect();
+    let start: Vec<&[Vec3]> = world.start.bodies.iter().map(|body| body.written.as_slice()).collect();
     let first = world.scene.first_frame;
     let mut found = vec![(first, crossings::find(&meshes(world, scene, first, &start)))];
     world.simulate(|frame| {
@@ -34,12 +34,12 @@ fn check(world: &World, scene: &Scene) -> Vec<(i64, Crossings)> {
     found
 }
 
-/// The cloths with these vertices, as the store rounds them, then the colliders at that frame, both in the order of the
+/// The cloths and soft bodies with these vertices, as the store rounds them, then the colliders at that frame, both in the order of the
 /// scene.
 fn meshes(world: &World, scene: &Scene, frame: i64, vertices: &[&[Vec3]]) -> Vec<Mesh> {
-    let cloths = world.model.cloths.iter().zip(vertices).map(|(cloth, vertices)| {
+    let bodies = world.model.skins().zip(vertices).map(|(skin, vertices)| {
         let rounded: Vec<[f32; 3]> = vertices.iter().map(|v| v.map(|x| x as f32).into()).collect();
-        Mesh::new(&cloth.name, &rounded, &cloth.mesh.triangles, &cloth.is_led)
+        Mesh::new(&skin.name, &rounded, &skin.mesh.triangles, &skin.is_led)
     });
-    cloths.chain(scene.colliders.iter().map(|collider| collider.at(frame))).collect()
+    bodies.chain(scene.colliders.iter().map(|collider| collider.at(frame))).collect()
 }

@@ -21,9 +21,9 @@ pub struct Frame<'a> {
     pub number: i64,
     pub state: &'a State,
     pub report: &'a FrameReport,
-    /// Of each cloth.
+    /// Of each body: cloths, then soft bodies.
     pub quality: &'a [Quality],
-    /// Of each cloth.
+    /// Of each body: cloths, then soft bodies.
     pub vertices: &'a [Vertices],
 }
 
@@ -49,11 +49,11 @@ impl World {
         let World { scene, model, .. } = self;
         let mut state = self.start.clone();
         let mut backend = CpuBackend::new(scene, model);
-        let mut vertices: Vec<Vertices> = model.cloths.iter().map(|_| Vertices::default()).collect();
+        let mut vertices: Vec<Vertices> = model.skins().map(|_| Vertices::default()).collect();
         let frame_seconds = scene.fps.frame_seconds();
         // As in a bake, the first frame is looked at before anything moves.
-        for (cloth, vertices) in vertices.iter_mut().enumerate() {
-            backend.fetch(&state, cloth, vertices);
+        for (body, vertices) in vertices.iter_mut().enumerate() {
+            backend.fetch(&state, body, vertices);
         }
         for frame in scene.first_frame..scene.last_frame {
             let seconds = (frame - scene.first_frame) as f64 * frame_seconds;
@@ -61,7 +61,7 @@ impl World {
             let drive = Drive { moments, seconds, frame_seconds, substeps: 1 };
             let report = advance_frame(&mut backend, scene, model, &mut state, drive);
             let quality: Vec<Quality> =
-                (0..model.cloths.len()).map(|cloth| backend.fetch(&state, cloth, &mut vertices[cloth])).collect();
+                (0..model.body_count()).map(|body| backend.fetch(&state, body, &mut vertices[body])).collect();
             let frame = frame + 1;
             see(Frame { number: frame, state: &state, report: &report, quality: &quality, vertices: &vertices });
         }

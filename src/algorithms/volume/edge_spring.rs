@@ -10,21 +10,20 @@
 
 use crate::math::Vec3;
 
-/// What an edge resists incompressible stretch with, over what a spring network of the same modulus resists that is free to change its volume:
-/// in an isotropic network with `λ = μ` these are 3 μ and 2.5 μ.
-const INCOMPRESSIBLE: f64 = 1.2;
-/// Isotropic stress of such a network for a relative change of all lengths, `3 λ + 2 μ = 5 μ`, in parts of the modulus of the incompressible
-/// body, `E = 3 μ`.
-const PRESSURE_OF_GROWTH: f64 = 5.0 / 3.0;
+/// What a lattice of cubes with five tetrahedra each resists stretch with at a constant volume, over the modulus that its springs were given:
+/// 1.5 along its axes, 1.125 along diagonals of its faces (a network without directions would have 1.2). This is between.
+const OF_LATTICE: f64 = 1.3;
+/// Isotropic stress of the lattice for a relative change of all lengths, over the same modulus.
+const OF_GROWTH: f64 = 2.0;
 
 /// The stiffness of an edge [N/m]: Young's modulus of the incompressible body, the volume of the tetrahedra around the edge, its length.
 pub fn stiffness(modulus: f64, volume_around: f64, length: f64) -> f64 {
-    modulus * volume_around / (INCOMPRESSIBLE * length * length)
+    modulus * volume_around / (OF_LATTICE * length * length)
 }
 
 /// How many times its volume at rest a body has whose springs hold a pressure inside.
 pub fn growth(pressure: f64, modulus: f64) -> f64 {
-    if pressure <= 0.0 { 1.0 } else { (1.0 + pressure / (PRESSURE_OF_GROWTH * modulus)).powi(3) }
+    if pressure <= 0.0 { 1.0 } else { (1.0 + pressure * OF_LATTICE / (OF_GROWTH * modulus)).powi(3) }
 }
 
 /// A spring during a step.
