@@ -30,13 +30,13 @@ pub struct TetArgs {
     #[arg(long, value_name = "NAME", env = "KILN_OBJECT")]
     object: Option<String>,
     /// Edge of the lattice's cells, in units of the file
-    #[arg(long, value_name = "LENGTH", env = "KILN_CELL", conflicts_with = "count")]
+    #[arg(long, value_name = "LENGTH", env = "KILN_CELL", conflicts_with = "count", allow_hyphen_values = true)]
     cell: Option<f64>,
     /// About this many tetrahedra
     #[arg(long, value_name = "N", env = "KILN_COUNT", value_parser = clap::value_parser!(u32).range(5..))]
     count: Option<u32>,
     /// Part of a cell that must be inside the mesh, from 0 to 1
-    #[arg(long, value_name = "PART", env = "KILN_DENSITY")]
+    #[arg(long, value_name = "PART", env = "KILN_DENSITY", allow_hyphen_values = true)]
     density: Option<f64>,
     /// Print JSON
     #[arg(long, env = "KILN_JSON", value_parser = switch())]

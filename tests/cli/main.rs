@@ -11,6 +11,7 @@ mod render;
 #[path = "../import/sample.rs"]
 #[allow(dead_code, reason = "made for the tests of the importer")]
 mod sample;
+mod soft_bodies;
 mod streams;
 
 use std::path::{Path, PathBuf};
@@ -71,6 +72,7 @@ impl Place {
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("KILN_")) {
             command.env_remove(name);
         }
+        command.env("KILN_CACHE", self.folder.path().with_extension("kept"));
         command
     }
 

@@ -13,6 +13,7 @@ mod good;
 mod hostile;
 mod names;
 mod set;
+mod soft_bodies;
 
 /// The shortest scene, to which tests append.
 const SHORT: &str = r#"[scene]
