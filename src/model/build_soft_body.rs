@@ -37,6 +37,8 @@ pub struct SoftBodyModel {
     pub sets: IndependentSets,
     /// Inverse masses of a part's particles, in the order of `sets` [1/kg].
     pub set_k: Rows<f64>,
+    /// Where a part's particles are at rest [m].
+    pub set_shape: Rows<Vec3>,
     /// Tetrahedra of each part, as places among its particles.
     pub set_tets: Rows<Corners>,
     /// Their volumes at rest [m³].
@@ -155,6 +157,9 @@ impl SoftBodyModel {
         let flesh = &body.flesh;
         Some(SoftBodyModel {
             set_k: in_order().map(|part| part.nodes.iter().map(|&n| k[n as usize]).collect::<Vec<_>>()).collect(),
+            set_shape: in_order()
+                .map(|part| part.nodes.iter().map(|&n| tets.positions[n as usize]).collect::<Vec<_>>())
+                .collect(),
             set_tets: in_order().map(|part| part.corners.iter().copied()).collect(),
             set_rest: in_order().map(volumes_of).collect(),
             set_volumes: in_order().map(|part| volumes_of(part).iter().sum()).collect(),

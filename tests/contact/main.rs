@@ -13,6 +13,7 @@ mod holds;
 mod momentum;
 mod scenes;
 mod shapes;
+mod soft;
 mod start;
 mod tangled;
 

@@ -119,7 +119,7 @@ impl Scene {
     }
 
     /// Solid ground below height 0.
-    fn floor(mut self) -> Scene {
+    pub fn floor(mut self) -> Scene {
         const FAR: f64 = 10.0;
         let corner = |k: u32| if k == 0 { -FAR } else { FAR };
         let shape = shapes::lattice(2, 2, |i, j| [corner(i), 0.0, corner(j)]);
@@ -147,8 +147,8 @@ impl Scene {
 
     /// Names of what `crate::meshes` gives, for messages.
     pub fn mesh_names<'a>(&'a self, world: &'a World) -> Vec<&'a str> {
-        let cloths = world.model.cloths.iter().map(|cloth| cloth.name.as_str());
-        cloths.chain(self.colliders.iter().map(|collider| collider.name)).collect()
+        let bodies = world.model.skins().map(|skin| skin.name.as_str());
+        bodies.chain(self.colliders.iter().map(|collider| collider.name)).collect()
     }
 }
 

@@ -12,6 +12,7 @@ mod point_caches;
 mod sample;
 mod skinning;
 mod store;
+mod tets;
 
 use std::path::{Path, PathBuf};
 

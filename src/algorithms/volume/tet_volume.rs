@@ -9,7 +9,7 @@
 //!           inverted is pushed open by itself, which the sum over its neighbours would not see.
 //! Test:     tests/algorithms/tet_volume.rs
 
-use crate::math::Vec3;
+use crate::math::{Mat3, Vec3};
 
 /// Part of its volume at rest below which a single tetrahedron is pushed open.
 pub const LEAST_PART: f64 = 0.1;
@@ -113,6 +113,43 @@ pub fn press_again(part: &Part, pressed: f64, x: &mut [Vec3], k: &[f64], gradien
     let multiplier = limited(pressed, longest, part.size);
     for ((x, g), k) in x.iter_mut().zip(&*gradient).zip(k) {
         *x += g * (multiplier * k);
+    }
+}
+
+/// Lead a part that is flat or inside out back to the shape it has at rest, wherever and however turned that fits best: the volume alone would
+/// draw a mirrored part together into a point, where it has no direction to go. Centre and turn are kept, and so is momentum where nothing is led.
+/// `shape` are its particles at rest.
+pub fn turn_back(shape: &[Vec3], size: f64, x: &mut [Vec3], k: &[f64]) {
+    let lightest = k.iter().copied().fold(0.0, f64::max);
+    if lightest <= 0.0 {
+        return;
+    }
+    // What is led weighs as much as what is lightest: it only says where the rest belongs.
+    let weight = |k: f64| if k > 0.0 { lightest / k } else { 1.0 };
+    let sum: f64 = k.iter().map(|&k| weight(k)).sum();
+    let centre = |points: &[Vec3]| points.iter().zip(k).map(|(p, &k)| p * weight(k)).sum::<Vec3>() / sum;
+    let (from, to) = (centre(shape), centre(x));
+    let products = shape.iter().zip(&*x).zip(k).map(|((rest, x), &k)| (x - to) * (rest - from).transpose() * weight(k));
+    let svd = products.sum::<Mat3>().svd(true, true);
+    let (Some(u), Some(v)) = (svd.u, svd.v_t) else {
+        return;
+    };
+    let mut signs = Vec3::repeat(1.0);
+    if (u * v).determinant() < 0.0 {
+        signs[svd.singular_values.imin()] = -1.0;
+    }
+    let turn = u * Mat3::from_diagonal(&signs) * v;
+    if turn.iter().any(|entry| !entry.is_finite()) {
+        return;
+    }
+    let most = LARGEST_WAY * size;
+    let ways: Vec<Vec3> = shape.iter().zip(&*x).map(|(rest, x)| turn * (rest - from) + to - x).collect();
+    let longest = ways.iter().map(|way| way.norm()).fold(0.0, f64::max);
+    let part = if longest > most { most / longest } else { 1.0 };
+    for ((x, way), &k) in x.iter_mut().zip(ways).zip(k) {
+        if k > 0.0 {
+            *x += way * part;
+        }
     }
 }
 

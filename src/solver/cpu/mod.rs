@@ -22,7 +22,7 @@ use super::{Backend, BodyReport, Drive, PhaseSeconds, Quality, Vertices};
 use crate::algorithms::contact::friction::Friction;
 use crate::math::Vec3;
 use crate::mesh::bvh::Aabb;
-use crate::model::{BodyState, ColliderModel, Model, Moment, MovingCollider, State};
+use crate::model::{BodyState, ColliderModel, Model, Moment, MovingCollider, Skin, State};
 use crate::scene::Scene;
 use body_step::{Bodies, BodyStep, vertices_of};
 use cloth_step::ClothStep;
@@ -187,12 +187,13 @@ impl Backend for CpuBackend<'_> {
             bodies.iter_mut().zip(&mut *states).for_each(|(body, moving)| body.step(moving, &world));
             touching.calm(bodies, states, world.h);
             if world.steps_left == 1 {
-                let vertices = |(body, moving): (&Box<dyn BodyStep>, &BodyState)| {
-                    let mut vertices = vec![Vec3::zeros(); body.skin().map.vertex_count()];
-                    vertices_of(body.skin(), &moving.x, &mut vertices);
+                let vertices = |skin: &Skin, moving: &BodyState| {
+                    let mut vertices = vec![Vec3::zeros(); skin.map.vertex_count()];
+                    vertices_of(skin, &moving.x, &mut vertices);
                     vertices
                 };
-                let before: Vec<Vec<Vec3>> = bodies.iter().zip(&*states).map(vertices).collect();
+                let before: Vec<Vec<Vec3>> =
+                    bodies.iter().zip(&*states).map(|(body, moving)| vertices(body.skin(), moving)).collect();
                 bodies.iter_mut().zip(&mut *states).for_each(|(body, moving)| body.polish(moving, &mut world));
                 touching.guard_written(&before, states, world.colliders);
                 // Where there is no way to be within all limits, what was tried may be worse than nothing.
