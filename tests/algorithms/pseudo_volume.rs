@@ -345,6 +345,27 @@ fn samples_are_the_nearest_points() {
 }
 
 #[test]
+fn mirrored_bodies_have_mirrored_fields() {
+    // Many voxels of a cube are equally near to several of its sides, whose triangles are not mirrored.
+    let crooked = turned(Soup::bumpy(2).moved(|p| p + Vec3::new(0.1 * p.y * p.z, 0.0, 0.2 * p.x)));
+    for soup in [Soup::cube(0.5), crooked] {
+        let mirrored = soup.clone().moved(|p| Vec3::new(-p.x, p.y, p.z));
+        let settings = Settings { k1: Threshold::P(0.9), ..cells_of(longest(&soup) / 8.0) };
+        let [here, there] = [&soup, &mirrored].map(|soup| soup.plan(&settings).unwrap());
+        assert_eq!(here.grid().voxels(), there.grid().voxels());
+        let nx = here.grid().voxels()[0];
+        for (here, there) in slabs(&here).iter().zip(&slabs(&there)) {
+            for n in 0..here.len() {
+                let (one, other) = (here[n], there[n - n % nx + (nx - 1 - n % nx)]);
+                assert_close(f64::from(one.distance), f64::from(other.distance), 1e-6);
+                let [x, y, z] = other.toward.map(f64::from);
+                assert!((Vec3::from(one.toward.map(f64::from)) - Vec3::new(-x, y, z)).norm() < 1e-6);
+            }
+        }
+    }
+}
+
+#[test]
 fn the_grid_is_even_centred_and_holds_the_body() {
     for (name, soup) in closed_bodies() {
         for cells in [1.0, 3.3, 10.0] {

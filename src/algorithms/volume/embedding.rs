@@ -1,9 +1,10 @@
 //! A mesh carried by tetrahedra: each of its points as a mean of four nodes.
 //!
 //! Based on: [Bender14 §4.4.1.1] (Freiform-Deformation); Milliron et al. 2002
-//! Idea:     barycentric coordinates in the tetrahedron that holds a point; what moves all nodes linearly moves the point so.
-//! Deviates: a point outside is extrapolated from the tetrahedron at the nearest place of the surface; where several are
-//!           equally near, from the one that it is least outside of, then from the lowest.
+//! Idea:     barycentric coordinates in the tetrahedron that holds a point; what moves all nodes linearly moves the
+//!           point so.
+//! Deviates: a point outside is extrapolated from the tetrahedron at the nearest place of the surface; where several
+//!           are equally near, from the one that it is least outside of, then from the lowest.
 //! Test:     tests/algorithms/embedding.rs
 
 use crate::math::rows::Rows;
@@ -16,7 +17,8 @@ use crate::mesh::tets::TetMesh;
 /// A weight that is negative by no more than this is on a face.
 const ON_FACE: f64 = 1e-12;
 
-/// A point that no tetrahedron holds, but one misses it by no more than this weight, fell between two of them by rounding.
+/// A point that no tetrahedron holds, but one misses it by no more than this weight, fell between two of them by
+/// rounding.
 const BETWEEN: f64 = 1e-9;
 
 /// Places whose distances differ by less than this part of a cell are equally near.

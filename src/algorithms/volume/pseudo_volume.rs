@@ -1,12 +1,14 @@
 //! The space that a body takes up, from any triangles: open, holed, crossing each other, wound either way round.
 //!
 //! Based on: [Bender14 §4.4.1.1] (Pseudovolumen); Spillmann, Wagner and Teschner 2006; Nooruddin and Turk 2003
-//! Idea:     `P(x) = 1 - α |d(x)|` says how likely the surface is at `x`. A ray crosses it where `P > k₁` rises, and may cross again
-//!           once `P < k₂` falls; of many rays from a voxel the majority votes inside (odd) or outside (even).
-//! Deviates: `k₁` and `k₂` may be given in steps of the ray, because `α` depends on the padding; `k₁` is then measured along the ray,
-//!           so that grazing the surface is not crossing it, and distances are needed near the surface alone; rays run through
-//!           voxel centres in 26 directions, so that one pass from the border inwards answers a direction for all voxels; what
-//!           only the inside surrounds is inside too (where bodies overlap, parity says outside).
+//! Idea:     `P(x) = 1 - α |d(x)|` says how likely the surface is at `x`. A ray crosses it where `P > k₁` rises, and
+//!           may cross again once `P < k₂` falls; of many rays from a voxel the majority votes inside (odd) or outside
+//!           (even).
+//! Deviates: `k₁` and `k₂` may be given in steps of the ray, because `α` depends on the padding; `k₁` is then measured
+//!           along the ray, so that grazing the surface is not crossing it, and distances are needed near the surface
+//!           alone; rays run through voxel centres in 26 directions, so that one pass from the border inwards answers a
+//!           direction for all voxels; what only the inside surrounds is inside too (where bodies overlap, parity says
+//!           outside).
 //! Test:     tests/algorithms/pseudo_volume.rs
 
 use std::fmt;
@@ -23,8 +25,8 @@ use crate::mesh::tets::TETS_PER_CELL;
 pub enum Threshold {
     /// A value of `P`, 0 to 1.
     P(f64),
-    /// A distance from the surface in steps of a ray, which are voxels or their diagonals. For `k₁` it is measured along the ray,
-    /// up to the plane of the surface: a ray that grazes the surface has a long way to it.
+    /// A distance from the surface in steps of a ray, which are voxels or their diagonals. For `k₁` it is measured
+    /// along the ray, up to the plane of the surface: a ray that grazes the surface has a long way to it.
     Voxels(f64),
 }
 
@@ -76,13 +78,15 @@ impl Default for Settings {
         Settings {
             resolution: Resolution::Auto,
             voxels_per_edge: None,
-            // The last sample before a flat surface is less than a step away from it; a curved one has its plane farther on.
+            // The last sample before a flat surface is less than a step away from it; a curved one has its plane
+            // farther on.
             k1: Threshold::Voxels(1.25),
             // What is a voxel thick still counts twice.
             k2: Threshold::Voxels(0.25),
             fills_cavities: true,
-            // At a half the plain lattice of a ball has about the ball's volume. Somewhat less covers more of what is thin, and the
-            // few hundredths too much are pressed out of the surface, which leaves better tetrahedra than pulling it out does.
+            // At a half the plain lattice of a ball has about the ball's volume. Somewhat less covers more of what is
+            // thin, and the few hundredths too much are pressed out of the surface, which leaves better tetrahedra than
+            // pulling it out does.
             density: 0.4,
             smoothing: 4,
             memory: 2 << 30,
@@ -172,28 +176,30 @@ impl fmt::Display for LatticeError {
 
 impl std::error::Error for LatticeError {}
 
-/// Cells are laid around the box with this many to spare on each side, so that rays begin outside and the surface can bulge.
+/// Cells are laid around the box with this many to spare on each side, so that rays begin outside and the surface can
+/// bulge.
 const PADDING: f64 = 1.0;
 
 /// A box that is this part of a cell larger than its cells is rounding.
 const COVER_ROUNDING: f64 = 1e-9;
 
-/// Voxels that are wanted along the longest axis: they resolve a sixtieth of the body, and a few hundred thousand distances take
-/// about a second.
+/// Voxels that are wanted along the longest axis: they resolve a sixtieth of the body, and a few hundred thousand
+/// distances take about a second.
 const VOXELS_ALONG: f64 = 64.0;
 
-/// Fewest and most voxels along the edge of a cell: one would make a cell's density yes or no, and more than eight do not move
-/// the density by a hundredth.
+/// Fewest and most voxels along the edge of a cell: one would make a cell's density yes or no, and more than eight do
+/// not move the density by a hundredth.
 const VOXELS_PER_EDGE: [f64; 2] = [2.0, 8.0];
 
 /// Most voxels along the edge of a cell that can be asked for.
 const MOST_VOXELS_PER_EDGE: u32 = 64;
 
-/// Bytes of a voxel while the volume is found: its sample, the state of a ray, its votes, whether it is inside, and the flood.
+/// Bytes of a voxel while the volume is found: its sample, the state of a ray, its votes, whether it is inside, and the
+/// flood.
 const VOXEL_BYTES: f64 = 28.0;
 
-/// Bytes of a cell of the body while the lattice is made: five tetrahedra, their faces and edges while they are sorted, and a
-/// node's copies.
+/// Bytes of a cell of the body while the lattice is made: five tetrahedra, their faces and edges while they are sorted,
+/// and a node's copies.
 const CELL_BYTES: f64 = 1000.0;
 
 /// What a grid takes while it is made into tetrahedra, should all of it be inside [bytes].
@@ -201,8 +207,8 @@ pub fn estimate_bytes(cells: f64, voxels: f64) -> f64 {
     cells * CELL_BYTES + voxels * VOXEL_BYTES
 }
 
-/// Cubes around a body, an even number along each axis, and smaller cubes in them. Coordinates are relative to its centre, so
-/// that a mirrored body has a mirrored grid to the last bit.
+/// Cubes around a body, an even number along each axis, and smaller cubes in them. Coordinates are relative to its
+/// centre, so that a mirrored body has a mirrored grid to the last bit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Grid {
     /// The middle of the body's box [m].
@@ -282,8 +288,8 @@ impl Grid {
 pub struct Sample {
     /// Distance from the surface, at most the plan's reach [m].
     pub distance: f32,
-    /// Towards the nearest point [m]; the mean where several are equally near, so that mirrored bodies have mirrored fields.
-    /// Nothing beyond the reach.
+    /// Towards the nearest point [m]; the mean where several are equally near, so that mirrored bodies have mirrored
+    /// fields. Nothing beyond the reach.
     pub toward: [f32; 3],
 }
 
@@ -478,7 +484,8 @@ impl Plan {
     }
 }
 
-/// Cells along the longest axis of the coarse field that a volume is guessed from: two dozen voxels are right to some hundredths.
+/// Cells along the longest axis of the coarse field that a volume is guessed from: two dozen voxels are right to some
+/// hundredths.
 const COARSE_CELLS: f64 = 12.0;
 
 /// Cells that a surface passes through per square of a cell's face: 1 when it lies along the cells, 2 when slanted.
@@ -588,8 +595,8 @@ fn directions() -> impl Iterator<Item = [i32; 3]> {
 /// How many there are.
 const DIRECTIONS: u8 = 26;
 
-/// A distance changes along a ray if it does so by more than this part of the way; and a sample within this part of a voxel is
-/// on the surface.
+/// A distance changes along a ray if it does so by more than this part of the way; and a sample within this part of a
+/// voxel is on the surface.
 const DERIVATIVE_ROUNDING: f32 = 1e-5;
 
 /// Which voxels are inside.
@@ -706,8 +713,8 @@ fn votes(plan: &Plan, slabs: &[Vec<Sample>], settings: &Settings) -> Vec<u8> {
     votes
 }
 
-/// No step from one voxel to the next crosses a surface from which both are farther than this part of it: the distances to where it
-/// crosses sum to one. A little more, for rounding.
+/// No step from one voxel to the next crosses a surface from which both are farther than this part of it: the distances
+/// to where it crosses sum to one. A little more, for rounding.
 const CLEAR: f32 = 0.5 + DERIVATIVE_ROUNDING;
 
 /// Turn to inside what no way that is clear of the surface joins to the border; returns how many voxels.
