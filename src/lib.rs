@@ -1,4 +1,4 @@
-//! Kiln bakes cloth animation offline: artists' meshes and a scene file in, vertex caches out.
+//! Kiln bakes cloth and soft-body animation offline: artists' meshes and a scene file in, vertex caches out.
 //!
 //! ```text
 //! scene.toml ─ scene::read ─► Scene ─┐
