@@ -37,8 +37,9 @@ const MOST_SWEEPS: u32 = 400;
 /// Part of the tolerance at which a step has done enough: contacts move things after it.
 const ENOUGH: f64 = 1.0;
 
-/// What of the last step's pressure a step begins with: a little less, so that rounding errors which parts press against each other with die out.
-const KEPT: f64 = 0.95;
+/// What of the last step's pressure a step begins with. All of it would pump energy out of rounding errors (a ball at rest in free space moved at
+/// 0.7 m/s after 50 frames of 40 steps); none of it lets what lies on a slope creep.
+const KEPT: f64 = 0.5;
 
 /// A soft body's private memory.
 pub struct SoftStep<'m> {
