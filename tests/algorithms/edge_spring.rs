@@ -269,16 +269,8 @@ fn modulus(cell: f64, typed: f64) -> f64 {
         });
         for _ in 0..10 {
             sweep_sets(&body.sets, &mut ahead, |set, scratch| {
-                let k = body.set_k.row(set);
-                let mut pressed = 0.0;
-                tet_volume::correct_position(
-                    &body.part(set),
-                    1.0,
-                    &mut scratch.values,
-                    k,
-                    &mut scratch.gradient,
-                    &mut pressed,
-                )
+                let (values, gradient) = (&mut scratch.values, &mut scratch.gradient);
+                tet_volume::correct_position(&body.part(set), 1.0, values, body.set_k.row(set), gradient)
             });
         }
         // Nothing holds the bar, so what the sweeps turn it by has to be taken away.

@@ -1,6 +1,6 @@
 //! Volumes of parts: what they are led to, that nothing else is changed, and that what is flat or inside out turns back.
 
-use kiln::algorithms::volume::tet_volume::{self, Corners, LEAST_PART, Part, press_again, relative_error, volume};
+use kiln::algorithms::volume::tet_volume::{self, Corners, LEAST_PART, Part, relative_error, volume};
 use kiln::math::Vec3;
 
 use crate::{Random, assert_close, assert_near};
@@ -34,12 +34,12 @@ impl Cell {
         Part { tets: &TETS, rest: &self.rest, volume: self.rest.iter().sum(), size: SIZE }
     }
 
-    /// Where one correction leads its corners, the error that it saw, and what it pressed with.
-    fn corrected(&self, growth: f64, k: &[f64]) -> (Vec<Vec3>, f64, f64) {
-        let (mut x, mut pressed) = (self.x.clone(), 0.0);
+    /// Where one correction leads its corners and the error that it saw.
+    fn corrected(&self, growth: f64, k: &[f64]) -> (Vec<Vec3>, f64) {
+        let mut x = self.x.clone();
         let mut scratch = vec![Vec3::repeat(7.0); 8]; // what was there before says nothing
-        let error = tet_volume::correct_position(&self.part(), growth, &mut x, k, &mut scratch, &mut pressed);
-        (x, error, pressed)
+        let error = tet_volume::correct_position(&self.part(), growth, &mut x, k, &mut scratch);
+        (x, error)
     }
 
     fn smallest(&self) -> f64 {
@@ -93,7 +93,7 @@ fn momentum_is_kept_with_very_unequal_masses() {
         for by in [0.05, 0.3, 1.0] {
             let cell = Cell::shaken(by, &mut random);
             let k = unequal(most, &mut random);
-            let (x, error, _) = cell.corrected(1.0, &k);
+            let (x, error) = cell.corrected(1.0, &k);
             let made = made_momentum(&cell.x, &x, &k);
             assert!(error > 1e-4 && made < 1e-12, "masses 1 to {most}, shaken by {by}: {made:.1e} made");
         }
@@ -108,7 +108,7 @@ fn a_correction_goes_along_the_gradient_of_the_volume() {
         let k = unequal(30.0, &mut random);
         // As many times its volume as it has, but for a thousandth, so that no way is cut short.
         let growth = volume(&TETS, &cell.x) / cell.part().volume * 1.001;
-        let (x, ..) = cell.corrected(growth, &k);
+        let (x, _) = cell.corrected(growth, &k);
         let slopes = slopes(&cell.x);
         let missing = cell.part().volume * growth - volume(&TETS, &cell.x);
         let steep: f64 = slopes.iter().zip(&k).map(|(g, k)| g.norm_squared() * k).sum();
@@ -128,7 +128,7 @@ fn what_is_moved_and_turned_is_corrected_as_it_would_be_where_it_was() {
             let k = unequal(10.0, &mut random);
             let pose = random.pose();
             let turned = Cell { x: cell.x.iter().map(|x| pose.apply(*x)).collect(), rest: cell.rest.clone() };
-            let ((there, there_error, _), (here, error, _)) = (turned.corrected(1.2, &k), cell.corrected(1.2, &k));
+            let ((there, there_error), (here, error)) = (turned.corrected(1.2, &k), cell.corrected(1.2, &k));
             assert_close(there_error, error, 1e-11);
             for (there, here) in there.iter().zip(&here) {
                 assert_near(*there, pose.apply(*here), 1e-12);
@@ -141,14 +141,14 @@ fn what_is_moved_and_turned_is_corrected_as_it_would_be_where_it_was() {
 fn a_part_that_has_its_volume_is_not_moved() {
     let mut random = Random(73);
     let cell = Cell::new();
-    let (x, error, pressed) = cell.corrected(1.0, &unequal(100.0, &mut random));
-    assert!(error < 1e-15 && pressed.abs() < 1e-12, "{error} {pressed}");
+    let (x, error) = cell.corrected(1.0, &unequal(100.0, &mut random));
+    assert!(error < 1e-15, "{error}");
     x.iter().zip(&cell.x).for_each(|(x, rest)| assert_near(*x, *rest, 1e-16));
 
     // Sheared it has the same volume: its tetrahedra are free to change their shape.
     let sheared: Vec<Vec3> = cell.x.iter().map(|x| Vec3::new(x.x + 0.7 * x.y - 0.3 * x.z, x.y, x.z)).collect();
     let sheared = Cell { x: sheared, ..cell };
-    let (x, error, _) = sheared.corrected(1.0, &[1.0; 8]);
+    let (x, error) = sheared.corrected(1.0, &[1.0; 8]);
     assert!(error < 1e-14, "{error}");
     x.iter().zip(&sheared.x).for_each(|(x, was)| assert_near(*x, *was, 1e-15));
 }
@@ -162,7 +162,7 @@ fn what_one_correction_leaves_is_of_second_order() {
         let now = volume(&TETS, &cell.x) / cell.part().volume;
         let left = |error: f64| {
             let growth = now * (1.0 + error);
-            let (x, seen, _) = cell.corrected(growth, &k);
+            let (x, seen) = cell.corrected(growth, &k);
             assert_close(seen, error / (1.0 + error), 1e-12);
             relative_error(volume(&TETS, &x), cell.part().volume * growth)
         };
@@ -237,7 +237,7 @@ fn no_corner_is_shot_by_a_correction() {
         for _ in 0..20 {
             let cell = Cell::shaken(by, &mut random);
             let k = unequal(100.0, &mut random);
-            let (x, ..) = cell.corrected(1.0, &k);
+            let (x, _) = cell.corrected(1.0, &k);
             let farthest = x.iter().zip(&cell.x).map(|(x, was)| (x - was).norm()).fold(0.0, f64::max);
             // A tenth for the part, and the same for each tetrahedron that is pushed open and shares the corner.
             assert!(farthest <= 0.1 * SIZE * 6.0 * (1.0 + 1e-12), "shaken by {by}: {farthest} m");
@@ -251,8 +251,8 @@ fn what_has_shrunk_to_a_point_or_a_line_stays_finite() {
         let mut cell = Cell::new();
         cell.x.iter_mut().for_each(|x| *x = flat(*x));
         let was = cell.x.clone();
-        let (x, error, pressed) = cell.corrected(1.0, &[1.0; 8]);
-        assert_eq!((x, error, pressed), (was, 1.0, 0.0));
+        let (x, error) = cell.corrected(1.0, &[1.0; 8]);
+        assert_eq!((x, error), (was, 1.0));
     }
     let mut lost = Cell::new();
     lost.x[3].y = f64::NAN;
@@ -266,12 +266,12 @@ fn led_corners_do_not_move() {
         let cell = Cell::shaken(by, &mut random);
         let mut k = unequal(10.0, &mut random);
         (k[0], k[5], k[6]) = (0.0, 0.0, 0.0);
-        let (x, ..) = cell.corrected(1.3, &k);
+        let (x, _) = cell.corrected(1.3, &k);
         for corner in 0..8 {
             assert_eq!(x[corner] == cell.x[corner], k[corner] == 0.0, "corner {corner}");
         }
-        let (x, error, pressed) = cell.corrected(1.3, &[0.0; 8]);
-        assert_eq!((x, pressed), (cell.x.clone(), 0.0));
+        let (x, error) = cell.corrected(1.3, &[0.0; 8]);
+        assert_eq!(x, cell.x);
         assert!(error > 0.01);
     }
 }
@@ -302,23 +302,6 @@ fn single_inverted_tetrahedra_in_a_cell_of_the_right_volume_are_opened() {
         assert!(cell.smallest() > 0.5 * LEAST_PART, "{}", cell.smallest());
         assert!(made_momentum(&before, &cell.x, &[1.0; 8]) < 1e-12);
     }
-}
-
-#[test]
-fn what_was_pressed_with_leads_to_the_same_place_again() {
-    let mut random = Random(81);
-    let cell = Cell::shaken(0.05, &mut random);
-    let k = unequal(10.0, &mut random);
-    let (expected, error, pressed) = cell.corrected(1.0, &k);
-    assert!(error > 1e-3 && pressed != 0.0);
-    let (mut x, mut scratch) = (cell.x.clone(), vec![Vec3::repeat(7.0); 8]);
-    press_again(&cell.part(), pressed, &mut x, &k, &mut scratch);
-    x.iter().zip(&expected).for_each(|(x, expected)| assert_near(*x, *expected, 1e-15));
-    // Sums over corrections: what the second adds is on top.
-    let (mut x, mut both) = (expected.clone(), pressed);
-    tet_volume::correct_position(&cell.part(), 1.0, &mut x, &k, &mut scratch, &mut both);
-    let second = Cell { x: expected, rest: cell.rest.clone() }.corrected(1.0, &k).2;
-    assert_close(both, pressed + second, 1e-15 * pressed.abs());
 }
 
 #[test]

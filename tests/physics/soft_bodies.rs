@@ -138,7 +138,7 @@ fn a_body_at_rest_stays_at_rest() {
     for (parts, steps) in [("cells", ""), ("rings", ""), ("cells", "\nsubsteps = 40")] {
         let world = scene(50, &format!("{NO_GRAVITY}{steps}"), &soft("ball", &format!("{BALL}\nvolume = \"{parts}\"")));
         // The rounding of a place over a step.
-        let end = world.simulate(|frame| assert!(fastest(&frame) < 1e-9, "{parts}: {}", fastest(&frame)));
+        let end = world.simulate(|frame| assert!(fastest(&frame) < 1e-10, "{parts}: {}", fastest(&frame)));
         for (x, rest) in end.bodies[0].x.iter().zip(&world.model.soft_bodies[0].rest) {
             assert!((x - rest).norm() < 1e-12, "{parts}: {:?}", x - rest);
         }
@@ -221,14 +221,22 @@ fn a_body_that_starts_flat_or_inside_out_recovers() {
 /// Speeds are those that anyone sees from frame to frame: what is stored has half a step of gravity in it, as a body has that falls.
 #[test]
 fn a_stack_of_boxes_comes_to_rest() {
-    let cube = "mesh = { box = { size = [0.4, 0.4, 0.4], vertices = [5, 5, 5] } }\ntetrahedra = { cell = 0.1 }\n\
-                stiffness = 1e5\nvolume_tolerance = 5e-5";
-    let objects = format!(
-        "{}{}{FLOOR}",
-        soft("lower", &format!("{cube}\n{}", at([0.0, 0.203, 0.0]))),
-        soft("upper", &format!("{cube}\n{}", at([0.0, 0.607, 0.0]))),
-    );
-    let world = scene(72, "substeps = 160", &objects);
+    // Two of 1e5 Pa have 0.8 of the height at which a column this wide buckles under its own weight.
+    for (count, stiffness) in [(1, 1e5), (2, 1e5), (3, 1e6)] {
+        stack(count, stiffness);
+    }
+}
+
+fn stack(count: u32, stiffness: f64) {
+    let cube = |n: u32| {
+        format!(
+            "mesh = {{ box = {{ size = [0.4, 0.4, 0.4], vertices = [5, 5, 5] }} }}\ntetrahedra = {{ cell = 0.1 }}\n\
+             stiffness = {stiffness}\n{}",
+            at([0.0, 0.203 + 0.404 * f64::from(n), 0.0])
+        )
+    };
+    let cubes: String = (0..count).map(|n| soft(&format!("cube {n}"), &cube(n))).collect();
+    let world = scene(72, "", &format!("{cubes}{FLOOR}"));
     let mut before: Vec<Vec3> = Vec::new();
     let mut speed = f64::INFINITY;
     let end = world.simulate(|frame| {
@@ -237,11 +245,14 @@ fn a_stack_of_boxes_comes_to_rest() {
         before = now;
         assert!(frame.report.bodies.iter().all(|body| body.broken.is_empty()), "frame {}", frame.number);
     });
-    println!("{speed:.6} m/s after three seconds");
-    // One millimetre a second is the goal; this is what it is.
-    assert!(speed < 1.5e-3, "{speed} m/s after three seconds");
-    let [lower, upper] = [0, 1].map(|body| mean(&world.model.soft_bodies[body], &end.bodies[body].x));
-    assert!(lower.y > 0.15 && upper.y > lower.y + 0.3 && (upper - lower).xz().norm() < 0.01, "{lower:?} {upper:?}");
+    println!("{count} boxes of {stiffness} Pa: {speed:.6} m/s after three seconds");
+    assert!(speed < 1e-3, "{count} boxes: {speed} m/s after three seconds");
+    let places: Vec<Vec3> =
+        world.model.soft_bodies.iter().zip(&end.bodies).map(|(body, state)| mean(body, &state.x)).collect();
+    assert!(places[0].y > 0.15 && places[0].xz().norm() < 0.01, "{places:?}");
+    for pair in places.windows(2) {
+        assert!(pair[1].y > pair[0].y + 0.3 && (pair[1] - pair[0]).xz().norm() < 0.01, "{places:?}");
+    }
 }
 
 /// How far a stiff block has slid down an incline after each of 12 frames.
@@ -272,12 +283,12 @@ fn slide(degrees: f64, friction: f64) -> Vec<f64> {
 
 #[test]
 fn a_stiff_block_sticks_below_the_angle_of_friction_and_slides_above() {
-    // The angle of 0.4 is 21.8 degrees. What sticks gives way a little when it is put down, and creeps by a few millimetres a second.
+    // The angle of 0.4 is 21.8 degrees. What sticks gives way a little when it is put down.
     for degrees in [15.0, 20.0] {
         let slid = slide(degrees, 0.4);
         let creep = 4.0 * (slid[11] - slid[5]);
         println!("{degrees} degrees: slid {:.6} m, creeps at {creep:.6} m/s", slid[11]);
-        assert!(slid[11].abs() < 6e-3 && creep.abs() < 8e-3, "{degrees} degrees: {slid:?}");
+        assert!(slid[11].abs() < 3e-3 && creep.abs() < 1e-3, "{degrees} degrees: {slid:?}");
     }
     for (degrees, friction) in [(25.0, 0.4), (35.0, 0.4), (20.0, 0.0)] {
         let slid = slide(degrees, friction);

@@ -57,17 +57,10 @@ pub fn relative_error(volume: f64, target: f64) -> f64 {
     if error.is_nan() { f64::INFINITY } else { error }
 }
 
-/// Bring a part to its volume at rest times `growth`: particles `x` with inverse masses `k` move; `gradient` is scratch of the same length. What
-/// `pressed` holds already of the multiplier is added to. Returns the relative error before.
+/// Bring a part to its volume at rest times `growth`: particles `x` with inverse masses `k` move; `gradient` is scratch of the same length. Returns
+/// the relative error before.
 #[inline]
-pub fn correct_position(
-    part: &Part,
-    growth: f64,
-    x: &mut [Vec3],
-    k: &[f64],
-    gradient: &mut [Vec3],
-    pressed: &mut f64,
-) -> f64 {
+pub fn correct_position(part: &Part, growth: f64, x: &mut [Vec3], k: &[f64], gradient: &mut [Vec3]) -> f64 {
     gradient.fill(Vec3::zeros());
     let mut six = 0.0;
     let mut flat = false;
@@ -87,7 +80,6 @@ pub fn correct_position(
         let multiplier = (target - volume) * 6.0 / slope;
         let longest = gradient.iter().zip(k).map(|(g, k)| g.norm_squared() * k * k).fold(0.0, f64::max).sqrt();
         let multiplier = limited(multiplier, longest, part.size);
-        *pressed += multiplier;
         for ((x, g), k) in x.iter_mut().zip(&*gradient).zip(k) {
             *x += g * (multiplier * k);
         }
@@ -98,22 +90,6 @@ pub fn correct_position(
         }
     }
     error
-}
-
-/// Apply what an earlier step has pressed with, as a first guess.
-#[inline]
-pub fn press_again(part: &Part, pressed: f64, x: &mut [Vec3], k: &[f64], gradient: &mut [Vec3]) {
-    gradient.fill(Vec3::zeros());
-    for corners in part.tets {
-        let at = corners.map(usize::from);
-        let (gradients, _) = gradients(at.map(|corner| x[corner]));
-        at.into_iter().zip(gradients).for_each(|(corner, g)| gradient[corner] += g);
-    }
-    let longest = gradient.iter().zip(k).map(|(g, k)| g.norm_squared() * k * k).fold(0.0, f64::max).sqrt();
-    let multiplier = limited(pressed, longest, part.size);
-    for ((x, g), k) in x.iter_mut().zip(&*gradient).zip(k) {
-        *x += g * (multiplier * k);
-    }
 }
 
 /// Lead a part that is flat or inside out back to the shape it has at rest, wherever and however turned that fits best: the volume alone would

@@ -28,7 +28,7 @@ use self::tangles::Tangles;
 use super::StepWorld;
 use super::body_step::{Bodies, push_vertex, vertices_of};
 use super::breaks::Breaks;
-use super::contacts::THIN;
+use super::contacts::{CARRIED_SWEEPS, THIN};
 use crate::algorithms::contact::pair::PairContact;
 use crate::algorithms::contact::proximity::{Pairing, proximity};
 use crate::algorithms::contact::restitution;
@@ -416,12 +416,18 @@ impl<'m> Touching<'m> {
         self.take_vertices(bodies);
         let mut is_changed = false;
         let (surfaces, to) = (&self.surfaces, &mut self.to);
-        for contact in &mut self.contacts {
-            let by = contact.correct_position(contact.vertices.map(|v| surfaces.place(v, to)));
-            if by != Vec3::zeros() {
-                is_changed = true;
-                for (corner, v) in contact.vertices.into_iter().enumerate() {
-                    surfaces.push(v, by, |k| contact.share(corner, k), to);
+        let sweeps = if surfaces.carry_any() { CARRIED_SWEEPS } else { 1 };
+        for sweep in 0..sweeps {
+            for contact in &mut self.contacts {
+                if sweep > 0 && contact.vertices.iter().all(|&v| surfaces.row(v).is_none()) {
+                    continue;
+                }
+                let by = contact.correct_position(contact.vertices.map(|v| surfaces.place(v, to)));
+                if by != Vec3::zeros() {
+                    is_changed = true;
+                    for (corner, v) in contact.vertices.into_iter().enumerate() {
+                        surfaces.push(v, by, |k| contact.share(corner, k), to);
+                    }
                 }
             }
         }
