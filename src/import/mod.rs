@@ -68,6 +68,12 @@ pub fn read(source: &MeshSource, placement: &Placement, place: &KeyPath) -> Resu
         }
         MeshSource::Cuboid { size, vertices } => Asset::still(generate::cuboid(*size, *vertices), Vec::new()),
         MeshSource::Ball { radius, vertices } => Asset::still(generate::ball(*radius, *vertices), Vec::new()),
+        MeshSource::Sphere { radius, rings, segments } => {
+            Asset::still(generate::sphere(*radius, *rings, *segments), Vec::new())
+        }
+        MeshSource::Torus { radius, tube, around, across } => {
+            Asset::still(generate::torus(*radius, *tube, *around, *across), Vec::new())
+        }
         MeshSource::Disc { radius, inner, rim } => Asset::still(generate::disc(*radius, *inner, *rim), Vec::new()),
         MeshSource::File { typed, path, object } => {
             read_file(typed, path, object.as_deref()).map_err(|error| match error {

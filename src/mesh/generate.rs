@@ -16,12 +16,8 @@ fn from_faces<const N: usize>(name: &str, positions: Vec<Vec3>, uvs: Vec<[f64; 2
 pub fn sheet(vertices: [u32; 2], size: [f64; 2]) -> PolyMesh {
     let (positions, uvs) = lattice(vertices, size);
     let mut triangles = Vec::new();
-    for (i, j, [a, b, c, d]) in cells(vertices) {
-        if (i + j) % 2 == 0 {
-            triangles.extend([[a, c, d], [a, d, b]]);
-        } else {
-            triangles.extend([[a, c, b], [b, c, d]]);
-        }
+    for (i, j, corners) in cells(vertices) {
+        triangles.extend(halves(i, j, corners));
     }
     from_faces("sheet", positions, uvs, &triangles)
 }
@@ -41,6 +37,11 @@ fn cells([columns, rows]: [u32; 2]) -> impl Iterator<Item = (u32, u32, [u32; 4])
             (i, j, [a, a + 1, a + columns, a + columns + 1])
         })
     })
+}
+
+/// The triangles of a cell, so that the diagonals of a lattice alternate like a chessboard.
+fn halves(column: u32, row: u32, [a, b, c, d]: [u32; 4]) -> [[u32; 3]; 2] {
+    if (column + row).is_multiple_of(2) { [[a, c, d], [a, d, b]] } else { [[a, c, b], [b, c, d]] }
 }
 
 /// Vertices of a flat rectangle and their UVs.
@@ -135,6 +136,64 @@ pub fn ball(radius: f64, vertices: u32) -> PolyMesh {
     // Equal angles instead of equal lengths along the edges of the box.
     let blown = |p: &Vec3| p.map(|x| (x * std::f64::consts::FRAC_PI_4).tan()).normalize() * radius;
     without_uvs("ball", positions.iter().map(blown).collect(), &triangles)
+}
+
+/// A closed sphere around the origin by latitude and longitude, faces outwards, its poles on the y axis. Vertices begin with the
+/// upper pole, then run along each ring, and end with the lower pole.
+pub fn sphere(radius: f64, rings: u32, segments: u32) -> PolyMesh {
+    let mut positions = vec![Vec3::y() * radius];
+    for ring in 1..=rings {
+        let latitude = std::f64::consts::PI * f64::from(ring) / f64::from(rings + 1);
+        for segment in 0..segments {
+            positions.push(around_y(radius * latitude.sin(), radius * latitude.cos(), segment, segments));
+        }
+    }
+    positions.push(Vec3::y() * -radius);
+    wrapped("sphere", positions, [segments, rings + 1], |segment, row| match row {
+        0 => 0,
+        row if row > rings => rings * segments + 1,
+        row => 1 + (row - 1) * segments + segment % segments,
+    })
+}
+
+/// A closed torus around the y axis, faces outwards: `radius` from the origin to the middle of the tube, `tube` from there to the
+/// surface. Vertices run along the largest ring first.
+pub fn torus(radius: f64, tube: f64, around: u32, across: u32) -> PolyMesh {
+    let mut positions = Vec::new();
+    for ring in 0..across {
+        let angle = std::f64::consts::TAU * f64::from(ring) / f64::from(across);
+        for segment in 0..around {
+            positions.push(around_y(radius + tube * angle.cos(), -tube * angle.sin(), segment, around));
+        }
+    }
+    wrapped("torus", positions, [around, across], |segment, ring| ring % across * around + segment % around)
+}
+
+/// A point of a ring around the y axis, seen from above counter-clockwise.
+fn around_y(radius: f64, height: f64, segment: u32, segments: u32) -> Vec3 {
+    let angle = std::f64::consts::TAU * f64::from(segment) / f64::from(segments);
+    Vec3::new(radius * angle.cos(), height, -radius * angle.sin())
+}
+
+/// A lattice of so many cells that is bent until it meets itself: `vertex` is the one at a column and a row, one more of each
+/// than there are cells. UVs are those of the flat lattice, so they have a seam where vertices do not.
+fn wrapped(name: &str, positions: Vec<Vec3>, cell_counts: [u32; 2], vertex: impl Fn(u32, u32) -> u32) -> PolyMesh {
+    let places = cell_counts.map(|count| count + 1);
+    let corner =
+        |place: u32| Corner { position: vertex(place % places[0], place / places[0]), uv: Some(place), normal: None };
+    let mut corners = Vec::new();
+    for (i, j, cell) in cells(places) {
+        for triangle in halves(i, j, cell).map(|half| half.map(corner)) {
+            let [a, b, c] = triangle.map(|corner| corner.position);
+            // At a pole, one half of a cell has no area.
+            if a != b && b != c && c != a {
+                corners.extend(triangle);
+            }
+        }
+    }
+    let face_starts = (0..=corners.len() as u32 / 3).map(|face| 3 * face).collect();
+    let (_, uvs) = lattice(places, [1.0; 2]);
+    PolyMesh { name: name.to_owned(), positions, uvs, corners, face_starts, ..PolyMesh::default() }
 }
 
 /// Vertices and triangles on the faces of a box from -1 to 1.

@@ -235,6 +235,10 @@ pub struct MadeMesh {
     pub cuboid: Option<CuboidMesh>,
     /// A closed ball: { radius = 0.5, vertices = 17 }.
     pub ball: Option<BallMesh>,
+    /// A closed sphere by latitude and longitude: { radius = 0.5, rings = 39, segments = 40 }.
+    pub sphere: Option<SphereMesh>,
+    /// A closed torus: { radius = 0.5, tube = 0.2, around = 26, across = 15 }.
+    pub torus: Option<TorusMesh>,
 }
 
 /// A closed box, centred on the origin.
@@ -256,6 +260,39 @@ pub struct BallMesh {
     pub radius: f64,
     /// Number of vertices along the edges of the box it is blown up from; 17 make 1538 vertices. Default 17.
     pub vertices: Option<u32>,
+}
+
+/// A closed sphere by latitude and longitude, centred on the origin, its poles on the y axis.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SphereMesh {
+    /// Radius [m].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub radius: f64,
+    /// Number of rings of vertices between the two poles.
+    #[schemars(range(min = 1))]
+    pub rings: u32,
+    /// Number of vertices of each ring.
+    #[schemars(range(min = 3))]
+    pub segments: u32,
+}
+
+/// A closed torus around the y axis, centred on the origin.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TorusMesh {
+    /// From the origin to the middle of the tube [m].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub radius: f64,
+    /// Radius of the tube [m], below `radius`.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub tube: f64,
+    /// Number of vertices around the y axis.
+    #[schemars(range(min = 3))]
+    pub around: u32,
+    /// Number of vertices around the tube.
+    #[schemars(range(min = 3))]
+    pub across: u32,
 }
 
 /// A flat rectangle in the xz-plane, centred on the origin.

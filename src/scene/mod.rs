@@ -12,6 +12,7 @@ pub mod fabric;
 pub mod file;
 pub mod frames;
 mod input_file;
+mod made_meshes;
 mod objects;
 pub mod pattern;
 pub mod problem;

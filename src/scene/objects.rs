@@ -17,9 +17,6 @@ use crate::math::Vec3;
 use crate::math::curve::Curve;
 use crate::math::motion::Motion;
 
-/// Most vertices of a made mesh; more would not fit the memory of a farm machine.
-const MAX_VERTEX_COUNT: u64 = 4_000_000;
-
 /// Longest name; file systems allow 255 bytes, and patterns and extensions need room too.
 const MAX_NAME_LENGTH: usize = 100;
 
@@ -271,66 +268,7 @@ impl Resolver<'_> {
             let message = format!("`{key}` is for mesh files, but this mesh is made here, in metres and Y up");
             self.problems.push(Problem::error(Place::Key(path.key(key)), message).help("remove it"));
         }
-        let path = path.key("mesh");
-        let (source, vertex_count, key) = match (&made.sheet, &made.disc, &made.cuboid, &made.ball) {
-            (Some(sheet), None, None, None) => {
-                let path = path.key("sheet");
-                if let Some(axis) = sheet.vertices.iter().position(|count| *count < 2) {
-                    self.error(&path.key("vertices").index(axis), "a sheet needs at least 2 vertices along each side");
-                }
-                if let Some(axis) = sheet.size.iter().position(|length| *length <= 0.0) {
-                    self.error(&path.key("size").index(axis), "the size of a sheet must be more than 0");
-                }
-                let [x, z] = sheet.vertices.map(u64::from);
-                (
-                    MeshSource::Sheet { vertices: sheet.vertices, size: sheet.size, quads: sheet.quads },
-                    x.saturating_mul(z),
-                    "sheet",
-                )
-            }
-            (None, None, Some(cuboid), None) => {
-                let path = path.key("box");
-                let vertices = cuboid.vertices.unwrap_or([11; 3]);
-                if let Some(axis) = vertices.iter().position(|count| *count < 2) {
-                    self.error(&path.key("vertices").index(axis), "a box needs at least 2 vertices along each side");
-                }
-                if let Some(axis) = cuboid.size.iter().position(|length| *length <= 0.0) {
-                    self.error(&path.key("size").index(axis), "the size of a box must be more than 0");
-                }
-                let [x, y, z] = vertices.map(u64::from);
-                let count =
-                    2 * (x.saturating_mul(y)).saturating_add(y.saturating_mul(z)).saturating_add(z.saturating_mul(x));
-                (MeshSource::Cuboid { size: cuboid.size, vertices }, count, "box")
-            }
-            (None, None, None, Some(ball)) => {
-                let vertices = ball.vertices.unwrap_or(17);
-                if vertices < 2 {
-                    self.error(&path.key("ball").key("vertices"), "a ball needs at least 2 vertices along each side");
-                }
-                let count = 6 * u64::from(vertices).saturating_mul(u64::from(vertices));
-                (MeshSource::Ball { radius: ball.radius, vertices }, count, "ball")
-            }
-            (None, Some(disc), None, None) => {
-                if matches!(disc.inner, 2 | 3) {
-                    let path = path.key("disc").key("inner");
-                    self.error(
-                        &path,
-                        "the rings of a disc begin with a middle vertex and 3 round it: 1, or 4 and more",
-                    );
-                }
-                let source = MeshSource::Disc { radius: disc.radius, inner: disc.inner, rim: disc.rim };
-                (source, u64::from(disc.inner) + u64::from(disc.rim), "disc")
-            }
-            _ => {
-                self.error(&path, "a made mesh is exactly one of `sheet`, `disc`, `box` and `ball`");
-                return MeshSource::Disc { radius: 1.0, inner: 1, rim: 3 };
-            }
-        };
-        if vertex_count > MAX_VERTEX_COUNT {
-            let message = format!("{vertex_count} vertices are more than the {MAX_VERTEX_COUNT} that fit a bake");
-            self.error(&path.key(key), message);
-        }
-        source
+        self.made_mesh(made, &path.key("mesh"))
     }
 
     fn mesh_file(&mut self, typed: &str, object: Option<String>, path: &KeyPath) -> MeshSource {

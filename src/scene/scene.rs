@@ -163,6 +163,26 @@ pub enum MeshSource {
         /// Vertices along the edges of that box.
         vertices: u32,
     },
+    /// A closed sphere by latitude and longitude, centred on the origin, its poles on the y axis.
+    Sphere {
+        /// Radius [m].
+        radius: f64,
+        /// Rings of vertices between the poles.
+        rings: u32,
+        /// Vertices of a ring.
+        segments: u32,
+    },
+    /// A closed torus around the y axis, centred on the origin.
+    Torus {
+        /// From the origin to the middle of the tube [m].
+        radius: f64,
+        /// Radius of the tube [m].
+        tube: f64,
+        /// Vertices around the y axis.
+        around: u32,
+        /// Vertices around the tube.
+        across: u32,
+    },
 }
 
 /// How file coordinates become world coordinates: axis, scale, then turn, then shift.

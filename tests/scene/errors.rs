@@ -243,7 +243,13 @@ fn each_mistake_in_the_head_is_named() {
         (
             "{ sheet = { vertices = [5, 5], size = [1.0, 1.0] } }",
             "{}",
-            "6:8 a made mesh is exactly one of `sheet`, `disc`, `box` and `ball`",
+            "6:8 a made mesh is exactly one of `sheet`, `disc`, `box`, `ball`, `sphere` and `torus`",
+            "",
+        ),
+        (
+            "{ sheet = { vertices = [5, 5], size = [1.0, 1.0] } }",
+            "{ ball = { radius = 1 }, sphere = { radius = 1, rings = 3, segments = 4 } }",
+            "6:8 a made mesh is exactly one of `sheet`, `disc`, `box`, `ball`, `sphere` and `torus`",
             "",
         ),
         (

@@ -63,6 +63,11 @@ fn made_bodies_have_sizes() {
     let mesh = |text: &str| format!("[scene]\nname = \"a\"\nframes = 1\n[[soft_body]]\nname = \"b\"\nmesh = {text}\n");
     let cuboid = good(&mesh("{ box = { size = [1, 2, 3] } }")).scene.soft_bodies.remove(0);
     assert_eq!(cuboid.mesh, MeshSource::Cuboid { size: [1.0, 2.0, 3.0], vertices: [11; 3] });
+    let sphere = good(&mesh("{ sphere = { radius = 0.5, rings = 39, segments = 40 } }")).scene.soft_bodies.remove(0);
+    assert_eq!(sphere.mesh, MeshSource::Sphere { radius: 0.5, rings: 39, segments: 40 });
+    let torus =
+        good(&mesh("{ torus = { radius = 0.5, tube = 0.2, around = 26, across = 15 } }")).scene.soft_bodies.remove(0);
+    assert_eq!(torus.mesh, MeshSource::Torus { radius: 0.5, tube: 0.2, around: 26, across: 15 });
     for (text, message) in [
         ("{ box = { size = [1, 0, 1] } }", "6:29 the size of a box must be more than 0"),
         (
@@ -74,6 +79,28 @@ fn made_bodies_have_sizes() {
         (
             "{ ball = { radius = 1, vertices = 100000 } }",
             "6:17 60000000000 vertices are more than the 4000000 that fit a bake",
+        ),
+        ("{ sphere = { radius = 0, rings = 3, segments = 4 } }", "6:30 0 is too small, it must be more than 0"),
+        ("{ sphere = { radius = 1, rings = 0, segments = 4 } }", "6:41 0 is too small, the least is 1"),
+        ("{ sphere = { radius = 1, rings = 3, segments = 2 } }", "6:55 2 is too small, the least is 3"),
+        (
+            "{ sphere = { radius = 1, rings = 2000, segments = 2000 } }",
+            "6:19 4000002 vertices are more than the 4000000 that fit a bake",
+        ),
+        (
+            "{ torus = { radius = 0.5, tube = 0.5, around = 9, across = 9 } }",
+            "6:41 the tube 0.5 is not thinner than the radius 0.5, so the torus has no hole",
+        ),
+        ("{ torus = { radius = 1, tube = 0, around = 9, across = 9 } }", "6:39 0 is too small, it must be more than 0"),
+        (
+            "{ torus = { radius = -1, tube = 0.5, around = 9, across = 9 } }",
+            "6:29 -1 is too small, it must be more than 0",
+        ),
+        ("{ torus = { radius = 1, tube = 0.2, around = 2, across = 9 } }", "6:53 2 is too small, the least is 3"),
+        ("{ torus = { radius = 1, tube = 0.2, around = 9, across = 2 } }", "6:65 2 is too small, the least is 3"),
+        (
+            "{ torus = { radius = 1, tube = 0.2, around = 4294967295, across = 4294967295 } }",
+            "6:18 18446744065119617025 vertices are more than the 4000000 that fit a bake",
         ),
     ] {
         expect(&bad(&mesh(text)), &[(message, "")]);
