@@ -26,6 +26,11 @@
 //! | 4.4.1.1 | mesh carried by tetrahedra | `volume/embedding` | `tests/algorithms/embedding` |
 //! | 4.4.1.2 | volume of cells and one-rings | `volume/tet_volume` | `tests/algorithms/tet_volume` |
 //! | 4.4.1.2 | damped springs on edges | `volume/edge_spring` | `tests/algorithms/edge_spring` |
+//! | 4.4.2.2 | paths along a mesh | `shape_matching/paths` | `tests/algorithms/paths` |
+//! | 4.4.2.2 | sums over regions from sums along paths | `shape_matching/fast_summation` | `tests/algorithms/fast_summation` |
+//! | 4.4.2.2 | matched shapes of regions | `shape_matching/matching` | `tests/algorithms/matching` |
+//! | 4.4.2.2 | damping of regions | `shape_matching/damping` | `tests/algorithms/damping` |
+//! | 4.4.2.3 | volume inside a surface | `shape_matching/surface_volume` | `tests/algorithms/surface_volume` |
 //! | 4.4.2.4 | render mesh along the normal field | `render_mesh` | `tests/algorithms/render_mesh` |
 //! | 5.2 | independent groups | `parallel/independent_groups` | `tests/algorithms/independent_groups` |
 
@@ -33,5 +38,6 @@ pub mod cloth;
 pub mod contact;
 pub mod parallel;
 pub mod render_mesh;
+pub mod shape_matching;
 pub mod systems;
 pub mod volume;

@@ -252,7 +252,7 @@ impl<'m> FrameLoop<'m> {
 /// body, the body, and what carries its render mesh.
 fn stored_renders(model: &Model) -> impl Iterator<Item = (usize, &SoftBodyModel, &Embedding)> {
     let bodies = model.soft_bodies.iter().enumerate();
-    bodies.filter_map(|(soft, body)| Some((model.cloths.len() + soft, body, body.render.as_ref()?)))
+    bodies.filter_map(|(soft, body)| Some((model.cloths.len() + soft, body, body.render()?)))
 }
 
 /// Some simulation vertices, ascending, as numbers of the mesh file.

@@ -109,7 +109,7 @@ pub fn run(arguments: &CheckArgs) -> Result<(), Failure> {
 /// What the store and the caches will take, about.
 fn sizes(scene: &Scene, plan: &Plan, model: &Model) -> (u64, u64) {
     let frames = scene.written_frames.len() as u64;
-    let renders = model.soft_bodies.iter().flat_map(|body| &body.render).map(|render| render.weights.len() as u64);
+    let renders = model.soft_bodies.iter().filter_map(|body| body.render()).map(|render| render.weights.len() as u64);
     let stored: u64 = model.skins().map(|skin| skin.surface.positions.len() as u64).chain(renders).sum();
     let meshes = cached_polygons(plan, model);
     let vertices: u64 = meshes.iter().map(|mesh| mesh.positions.len() as u64).sum();

@@ -15,7 +15,7 @@ use crate::cache::tets::{self, TetFormat};
 use crate::import;
 use crate::math::Vec3;
 use crate::mesh::simulation_mesh::SimulationMesh;
-use crate::model::build_soft_body::{make_lattice, settings};
+use crate::model::tet_body::{make_lattice, settings};
 use crate::scene::problem::KeyPath;
 use crate::scene::{Lattice, LatticeSize, MeshSource, Placement, Unit, UpAxis};
 

@@ -5,6 +5,7 @@ pub mod affine;
 pub mod curve;
 pub mod motion;
 pub mod noise;
+pub mod polar;
 pub mod rows;
 pub mod sparse_cholesky;
 pub mod sums;

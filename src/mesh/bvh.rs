@@ -45,6 +45,23 @@ impl Aabb {
         (0..3).all(|axis| self.low[axis] <= other.low[axis] && other.high[axis] <= self.high[axis])
     }
 
+    /// Whether a ray enters it before it has gone this far.
+    pub fn is_entered(&self, from: Vec3, direction: Vec3, reach: f64) -> bool {
+        let (mut first, mut last) = (0.0_f64, reach);
+        for k in 0..3 {
+            if direction[k] == 0.0 {
+                if from[k] < self.low[k] || from[k] > self.high[k] {
+                    return false;
+                }
+                continue;
+            }
+            let [a, b] = [self.low[k], self.high[k]].map(|side| (side - from[k]) / direction[k]);
+            (first, last) = (first.max(a.min(b)), last.min(a.max(b)));
+        }
+        // Rounding must not lose what a ray grazes.
+        first <= last + 1e-12 * (1.0 + first.abs())
+    }
+
     /// Its eight corners.
     pub fn corners(&self) -> impl Iterator<Item = Vec3> + '_ {
         let side =
@@ -125,6 +142,25 @@ impl Bvh {
     /// Whether a point is in the box around everything.
     pub fn holds(&self, p: Vec3) -> bool {
         self.nodes.first().is_some_and(|root| root.aabb.distance_squared(p) == 0.0)
+    }
+
+    /// Visit triangles that a ray may hit. `visit` gets a triangle and returns how far along the ray nothing is of interest any more.
+    pub fn along(&self, from: Vec3, direction: Vec3, mut visit: impl FnMut(u32) -> f64) {
+        let mut reach = f64::INFINITY;
+        let mut stack: Vec<u32> = (0..self.nodes.len().min(1) as u32).collect();
+        while let Some(at) = stack.pop() {
+            let node = &self.nodes[at as usize];
+            if !node.aabb.is_entered(from, direction, reach) {
+                continue;
+            }
+            if node.count > 0 {
+                for &triangle in &self.order[node.link as usize..(node.link + node.count) as usize] {
+                    reach = visit(triangle);
+                }
+                continue;
+            }
+            stack.extend([node.link, at + 1]);
+        }
     }
 
     /// Visit triangles that may be nearer than a distance. `visit` gets a triangle and returns the squared distance from which

@@ -110,4 +110,19 @@ impl SimulationMesh {
         findings.isolated_vertices = from_file_vertex.iter().filter(|v| v.is_none()).count();
         SimulationMesh { positions, triangles, triangle_corners, from_file_vertex, findings }
     }
+
+    /// Give the vertices new numbers: `order` are the old ones in the new order. Triangles follow their first vertices.
+    pub fn renumber(&mut self, order: &[u32]) {
+        let mut number = vec![0; order.len()];
+        for (new, &old) in order.iter().enumerate() {
+            number[old as usize] = new as u32;
+        }
+        self.positions = order.iter().map(|&old| self.positions[old as usize]).collect();
+        let mut triangles: Vec<([u32; 3], [u32; 3])> = (self.triangles.iter().zip(&self.triangle_corners))
+            .map(|(corners, of_file)| (corners.map(|v| number[v as usize]), *of_file))
+            .collect();
+        triangles.sort_by_key(|(corners, of_file)| (corners.iter().copied().min(), *of_file));
+        (self.triangles, self.triangle_corners) = triangles.into_iter().unzip();
+        self.from_file_vertex.iter_mut().flatten().for_each(|v| *v = number[*v as usize]);
+    }
 }

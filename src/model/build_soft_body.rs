@@ -1,58 +1,31 @@
-//! One soft body of the scene into a lattice of tetrahedra, parts that keep their volume, springs, pins and the surface that it carries.
-
-use rayon::prelude::*;
+//! One soft body of the scene: its mesh and pins, and what fills it.
 
 use super::build_maps;
 use super::build_pins::{self, LedParticle, PinnedVertex, Pins, SoftPin};
-use super::lattice_cache;
+use super::shape_body::{self, ShapeBody};
 use super::skin::{self, Carried, Skin};
+use super::tet_body::{self, TetBody};
 use super::{MovingCollider, triangles};
 use crate::algorithms::cloth::conforming_map::ConformingMap;
 use crate::algorithms::contact::friction::Friction;
-use crate::algorithms::parallel::independent_groups::{IndependentPairs, IndependentSets};
+use crate::algorithms::shape_matching::paths::Paths;
 use crate::algorithms::volume::edge_spring;
 use crate::algorithms::volume::embedding::Embedding;
-use crate::algorithms::volume::pseudo_volume::{Plan, Resolution, Settings, Threshold};
-use crate::algorithms::volume::tet_lattice::{Report, TetLattice};
-use crate::algorithms::volume::tet_volume::{Corners, Part};
+use crate::algorithms::volume::tet_lattice::TetLattice;
 use crate::math::Vec3;
-use crate::math::rows::Rows;
 use crate::mesh::simulation_mesh::SimulationMesh;
 use crate::mesh::surface::PolyMesh;
-use crate::mesh::tets::{TETS_PER_CELL, TetMesh};
 use crate::mesh::topology::Topology;
 use crate::scene::problem::{KeyPath, Place, Problem};
-use crate::scene::{Flesh, Lattice, LatticeSize, Nearness, PinSelection, Scene, SoftBody, VolumeParts};
+use crate::scene::{Flesh, PinSelection, Scene, SoftBody, SoftKind};
 
 /// A soft body, ready to be simulated.
 #[derive(Debug)]
 pub struct SoftBodyModel {
-    /// What is seen of it and touches, and the particles below: the nodes of its lattice.
+    /// What is seen of it and touches, and the particles below.
     pub skin: Skin,
-    /// Its tetrahedra.
-    pub tets: TetMesh,
-    /// How they came about.
-    pub lattice: Report,
-    /// The particles of each part that keeps its volume, in independent groups.
-    pub sets: IndependentSets,
-    /// Inverse masses of a part's particles, in the order of `sets` [1/kg].
-    pub set_k: Rows<f64>,
-    /// Where a part's particles are at rest [m].
-    pub set_shape: Rows<Vec3>,
-    /// Tetrahedra of each part, as places among its particles.
-    pub set_tets: Rows<Corners>,
-    /// Their volumes at rest [m³].
-    pub set_rest: Rows<f64>,
-    /// The sum of these for each part [m³].
-    pub set_volumes: Vec<f64>,
-    /// Which particles each spring ties, in independent groups.
-    pub edges: IndependentPairs,
-    /// Lengths of the springs at rest, in the order of `edges` [m].
-    pub lengths: Vec<f64>,
-    /// Their stiffnesses [N/m].
-    pub stiffnesses: Vec<f64>,
-    /// Young's modulus where it is stiffest [Pa].
-    pub stiffest: f64,
+    /// What holds it together.
+    pub inside: Inside,
     /// Particles that pins lead: `vertex` is a particle here.
     pub pins: Pins,
     /// What it is made of.
@@ -61,8 +34,15 @@ pub struct SoftBodyModel {
     pub wind_share: f64,
     /// Lengths at rest of the edges of its mesh [m].
     pub mesh_edge_lengths: Vec<f64>,
-    /// What carries its render mesh.
-    pub render: Option<Embedding>,
+}
+
+/// What holds a soft body together.
+#[derive(Debug)]
+pub enum Inside {
+    /// A lattice through its inside, whose nodes are the particles.
+    Tetrahedra(Box<TetBody>),
+    /// Nothing: its vertices are the particles, and regions of them keep their shapes.
+    Shape(Box<ShapeBody>),
 }
 
 /// A soft body is its skin and what fills it.
@@ -74,14 +54,22 @@ impl std::ops::Deref for SoftBodyModel {
     }
 }
 
-/// Largest growth by pressure: beyond it springs along edges say nothing about a material.
-const LARGEST_GROWTH: f64 = 8.0;
-/// Farthest that a vertex may be outside of the lattice before that is told, in cells.
-const FAR_OUTSIDE: f64 = 1.0;
 /// Particles farther apart than this at rest, in cells, can touch: neighbours are held apart by the tetrahedra between them.
 const TIED_CELLS: f64 = 1.5;
-/// Rounds in which factors of a map spread from the surface inwards.
-const SPREADING_ROUNDS: usize = 64;
+
+/// The particles of a body, before anything holds them.
+struct Particles {
+    rest: Vec<Vec3>,
+    mass: Vec<f64>,
+    map: ConformingMap,
+    carried: Carried,
+    of: Filling,
+}
+
+enum Filling {
+    Lattice(TetLattice),
+    Surface(Paths),
+}
 
 impl SoftBodyModel {
     /// Build, or add to the problems why not. `colliders` are as they are at the start, `thinnest` is the least distance that the body keeps from
@@ -97,85 +85,57 @@ impl SoftBodyModel {
         place: &KeyPath,
         problems: &mut Vec<Problem>,
     ) -> Option<Self> {
-        let (mesh, topology) = triangles(&surface, |_| 0, place, problems)?;
-        let settings = settings(&body.lattice);
-        let TetLattice { mesh: tets, report: lattice } = match make_lattice(&mesh, &settings) {
-            Ok(lattice) => lattice,
-            Err(message) => {
-                problems.push(Problem::error(Place::Scene(place.key("tetrahedra")), message));
+        let (mut mesh, mut topology) = triangles(&surface, |_| 0, place, problems)?;
+        let open = shape_body::why_open(&mesh, &topology);
+        let by_shape = match (body.kind, &open) {
+            (SoftKind::Tetrahedra, _) | (SoftKind::Auto, Some(_)) => false,
+            (SoftKind::Auto | SoftKind::ShapeMatching, None) => true,
+            (SoftKind::ShapeMatching, Some(why)) => {
+                let message = format!("shapes are matched on closed meshes, and {why}");
+                let help = "close the mesh, or use `model = \"tetrahedra\"`, which fills any triangles";
+                problems.push(Problem::error(Place::Scene(place.key("model")), message).help(help));
                 return None;
             }
         };
-        let embedding = Embedding::build(&tets, &mesh.positions);
-        note_lattice(&lattice, &embedding, place, problems);
+        let particles = if by_shape {
+            Self::on_surface(body, &mut mesh, &mut topology, place, problems)?
+        } else {
+            Self::in_lattice(body, &mesh, place, problems)?
+        };
+        let Particles { rest, mass, map, carried, of } = particles;
         let factors = match &body.stiffness_map {
             None => None,
             Some(map) => Some(build_maps::factors(map, &surface, &mesh, "stiffness_map", place, problems)?),
         };
-        let map = ConformingMap::from_rows(embedding.weights.iter().map(|row| row.iter().copied()).collect());
-        let pins = select_pins(body, &surface, &mesh, &topology, &tets, &map, scene, colliders, place, problems)?;
-
-        // Shared out by cells: by tetrahedra every other node would weigh five times its neighbours, and light ones on the surface are shot out
-        // when something hits it.
-        let mut mass = vec![0.0; tets.positions.len()];
-        for (cell, corners) in tets.cells.iter().enumerate() {
-            let eighth = 0.125 * body.flesh.density * tets.cell_volume(cell);
-            corners.iter().for_each(|&node| mass[node as usize] += eighth);
-        }
+        let pins = select_pins(body, &surface, &mesh, &topology, &rest, &map, scene, colliders, place, problems)?;
         let mut k: Vec<f64> = mass.iter().map(|m| 1.0 / m).collect();
         for led in &pins.particles {
             k[led.particle as usize] = 0.0;
         }
-        let parts = match body.flesh.volume {
-            VolumeParts::Cells => cells(&tets),
-            VolumeParts::Rings => rings(&tets),
+        let factor_values = factors.as_ref().map(|factors| factors.values.as_slice());
+        let flesh = &body.flesh;
+        let inside = match of {
+            Filling::Lattice(lattice) => {
+                let body = TetBody::build(lattice, flesh, &k, &map, factor_values, render, place, problems)?;
+                Inside::Tetrahedra(Box::new(body))
+            }
+            Filling::Surface(paths) => {
+                Inside::Shape(Box::new(ShapeBody::build(&paths, &mesh, &topology, &mass, &body.matching, factor_values)))
+            }
         };
-        let free: Vec<_> = parts.into_iter().filter(|part| part.nodes.iter().any(|&n| k[n as usize] > 0.0)).collect();
-        let nodes: Vec<Vec<u32>> = free.iter().map(|part| part.nodes.clone()).collect();
-        let (sets, order) = IndependentSets::arrange(k.len(), &nodes)?;
-        let in_order = || order.iter().map(|&part| &free[part as usize]);
-        let volumes_of = |part: &PartNodes| part.tets.iter().map(|&tet| tets.volume(tet as usize)).collect::<Vec<_>>();
-
-        let node_factors = factors.as_ref().map(|factors| spread_factors(&factors.values, &map, &tets));
-        let (edges, lengths, stiffnesses) = springs(&tets, &k, body.flesh.stiffness, node_factors.as_deref())?;
-        let softest = node_factors.iter().flatten().copied().fold(1.0, f64::min) * body.flesh.stiffness;
-        let stiffest = node_factors.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
-        let stiffest = if stiffest.is_finite() { stiffest * body.flesh.stiffness } else { body.flesh.stiffness };
-        let growth = body.flesh.pressure.values().map(|p| edge_spring::growth(p, softest)).fold(1.0, f64::max);
-        if growth.is_nan() || growth > LARGEST_GROWTH {
-            let message = format!("this pressure would blow the body up to {growth:.1} times its volume");
-            let help = format!("raise `stiffness`, or keep the pressure below {:.0} Pa", 1.5 * softest);
-            problems.push(Problem::error(Place::Scene(place.key("pressure")), message).help(help));
-            return None;
-        }
-
         let vertex_k: Vec<f64> = (0..map.vertex_count()).map(|v| map.inverse_mass(v, &k)).collect();
         let edge_length = |&[a, b]: &[u32; 2]| (mesh.positions[b as usize] - mesh.positions[a as usize]).norm();
         let mesh_edge_lengths: Vec<f64> = topology.edges.iter().map(edge_length).collect();
         let mean_edge = mesh_edge_lengths.iter().sum::<f64>() / mesh_edge_lengths.len().max(1) as f64;
         let is_closed = topology.edge_triangles.iter().all(|triangles| triangles.len() == 2);
-        let flesh = &body.flesh;
         Some(SoftBodyModel {
-            set_k: in_order().map(|part| part.nodes.iter().map(|&n| k[n as usize]).collect::<Vec<_>>()).collect(),
-            set_shape: in_order()
-                .map(|part| part.nodes.iter().map(|&n| tets.positions[n as usize]).collect::<Vec<_>>())
-                .collect(),
-            set_tets: in_order().map(|part| part.corners.iter().copied()).collect(),
-            set_rest: in_order().map(volumes_of).collect(),
-            set_volumes: in_order().map(|part| volumes_of(part).iter().sum()).collect(),
-            sets,
-            edges,
-            lengths,
-            stiffnesses,
-            stiffest,
             flesh: flesh.clone(),
             wind_share: if is_closed { 0.5 } else { 1.0 },
             mesh_edge_lengths,
-            render: render.map(|render| Embedding::build(&tets, &render.positions)),
             skin: Skin {
                 name: body.name.clone(),
-                rest: tets.positions.clone(),
-                carried: Carried::ByVolume(TIED_CELLS * tets.cell_size),
+                rest,
+                carried,
                 friction: Friction::new(flesh.friction, flesh.static_friction),
                 layer: None,
                 inputs: factors.and_then(|factors| factors.input).into_iter().collect(),
@@ -191,21 +151,80 @@ impl SoftBodyModel {
                 vertex_k,
                 mean_edge,
             },
-            tets,
-            lattice,
+            inside,
             pins,
         })
     }
 
-    /// A part that keeps its volume.
-    #[inline]
-    pub fn part(&self, set: usize) -> Part<'_> {
-        Part {
-            tets: self.set_tets.row(set),
-            rest: self.set_rest.row(set),
-            volume: self.set_volumes[set],
-            size: self.tets.cell_size,
+    /// Its vertices, numbered along paths.
+    fn on_surface(
+        body: &SoftBody,
+        mesh: &mut SimulationMesh,
+        topology: &mut Topology,
+        place: &KeyPath,
+        problems: &mut Vec<Problem>,
+    ) -> Option<Particles> {
+        if body.flesh.pressure.values().any(|pressure| pressure > 0.0) {
+            let message = "matched shapes have no stiffness in pascals that could hold a pressure";
+            let help = "use `model = \"tetrahedra\"` for a body that grows";
+            problems.push(Problem::error(Place::Scene(place.key("pressure")), message).help(help));
+            return None;
         }
+        let paths = shape_body::number_along_paths(mesh, topology);
+        shape_body::note_parts(mesh, topology, place, problems);
+        Some(Particles {
+            mass: shape_body::masses(mesh, body.flesh.density),
+            rest: mesh.positions.clone(),
+            map: ConformingMap::identity(mesh.positions.len()),
+            carried: Carried::Itself,
+            of: Filling::Surface(paths),
+        })
+    }
+
+    /// The nodes of its lattice.
+    fn in_lattice(
+        body: &SoftBody,
+        mesh: &SimulationMesh,
+        place: &KeyPath,
+        problems: &mut Vec<Problem>,
+    ) -> Option<Particles> {
+        let lattice = match tet_body::make_lattice(mesh, &tet_body::settings(&body.lattice)) {
+            Ok(lattice) => lattice,
+            Err(message) => {
+                problems.push(Problem::error(Place::Scene(place.key("tetrahedra")), message));
+                return None;
+            }
+        };
+        let embedding = Embedding::build(&lattice.mesh, &mesh.positions);
+        tet_body::note_lattice(&lattice.report, &embedding, place, problems);
+        Some(Particles {
+            mass: tet_body::masses(&lattice.mesh, body.flesh.density),
+            rest: lattice.mesh.positions.clone(),
+            map: ConformingMap::from_rows(embedding.weights.iter().map(|row| row.iter().copied()).collect()),
+            carried: Carried::ByVolume(TIED_CELLS * lattice.mesh.cell_size),
+            of: Filling::Lattice(lattice),
+        })
+    }
+
+    /// Its tetrahedra, if it has any.
+    pub fn tetrahedra(&self) -> Option<&TetBody> {
+        match &self.inside {
+            Inside::Tetrahedra(body) => Some(body),
+            Inside::Shape(_) => None,
+        }
+    }
+
+    /// Its regions, if it has any.
+    pub fn shape(&self) -> Option<&ShapeBody> {
+        match &self.inside {
+            Inside::Tetrahedra(_) => None,
+            Inside::Shape(body) => Some(body),
+        }
+    }
+
+    /// What carries its render mesh, where that is not its own surface.
+    pub fn render(&self) -> Option<&Embedding> {
+        self.tetrahedra()?.render.as_ref()
     }
 
     /// How many times its volume at rest it has at a frame.
@@ -215,177 +234,11 @@ impl SoftBodyModel {
 
     /// How it is made, for people.
     pub fn method(&self) -> String {
-        let parts = match self.flesh.volume {
-            VolumeParts::Cells => "cells",
-            VolumeParts::Rings => "rings",
-        };
-        format!(
-            "{} tetrahedra in cells of {:.3} m, {} {parts} that keep their volume, {} springs",
-            self.tets.tets.len(),
-            self.tets.cell_size,
-            self.sets.len(),
-            self.lengths.len()
-        )
-    }
-}
-
-/// What the scene says, in the words of the lattice.
-pub fn settings(lattice: &Lattice) -> Settings {
-    let threshold = |nearness: Nearness| match nearness {
-        Nearness::Probability(p) => Threshold::P(p),
-        Nearness::Voxels(voxels) => Threshold::Voxels(voxels),
-    };
-    Settings {
-        resolution: match lattice.size {
-            LatticeSize::Auto => Resolution::Auto,
-            LatticeSize::Cell(cell) => Resolution::Cell(cell),
-            LatticeSize::Count(count) => Resolution::Count(count),
-        },
-        k1: threshold(lattice.k1),
-        k2: threshold(lattice.k2),
-        density: lattice.density,
-        ..Settings::default()
-    }
-}
-
-/// The lattice of a mesh: from the cache if it was made before.
-pub fn make_lattice(mesh: &SimulationMesh, settings: &Settings) -> Result<TetLattice, String> {
-    let key = lattice_cache::key(&mesh.positions, &mesh.triangles, settings);
-    if let Some(known) = lattice_cache::load(&key) {
-        return Ok(known);
-    }
-    let plan = Plan::build(&mesh.positions, &mesh.triangles, settings).map_err(|error| error.to_string())?;
-    let slabs: Vec<_> = (0..plan.slab_count()).into_par_iter().map(|z| plan.slab(z)).collect();
-    let lattice = TetLattice::build(&plan, &slabs, settings).map_err(|error| error.to_string())?;
-    lattice_cache::save(&key, &lattice);
-    Ok(lattice)
-}
-
-/// What the user should know about the lattice.
-fn note_lattice(lattice: &Report, embedding: &Embedding, place: &KeyPath, problems: &mut Vec<Problem>) {
-    let at = || Place::Scene(place.key("mesh"));
-    let cell = lattice.cell_size;
-    if lattice.was_fallback {
-        let message = format!("the mesh is too thin for cells of {cell:.3} m: no cell is full enough");
-        let help = "all cells that its surface passes through are the body, which is thicker and heavier than the mesh; smaller \
-                    cells follow it closer: `tetrahedra = { cell = ... }`";
-        problems.push(Problem::warning(at(), message).help(help));
-    }
-    let farthest = embedding.outside.iter().copied().fold(0.0, f64::max);
-    if farthest > FAR_OUTSIDE {
-        let count = embedding.outside.iter().filter(|outside| **outside > FAR_OUTSIDE).count();
-        let message = format!("{count} vertices are outside of the lattice, up to {farthest:.1} cells of {cell:.3} m");
-        let help = "they follow the nearest cell stiffly; smaller cells or a smaller `density` reach them: \
-                    `tetrahedra = { cell = ..., density = 0.2 }`";
-        problems.push(Problem::warning(at(), message).help(help));
-    }
-    if lattice.parts > 1 {
-        let message = format!("the lattice has {} parts that nothing holds together", lattice.parts);
-        let help = "if they are one body, use larger cells or a smaller `density`";
-        problems.push(Problem::warning(at(), message).help(help));
-    }
-}
-
-/// A part of the lattice that keeps its volume.
-struct PartNodes {
-    nodes: Vec<u32>,
-    /// Numbers of its tetrahedra.
-    tets: Vec<u32>,
-    /// Their corners as places in `nodes`.
-    corners: Vec<Corners>,
-}
-
-impl PartNodes {
-    fn new(tets: Vec<u32>, mesh: &TetMesh) -> Self {
-        let mut nodes: Vec<u32> = tets.iter().flat_map(|&tet| mesh.tets[tet as usize]).collect();
-        nodes.sort_unstable();
-        nodes.dedup();
-        let local = |node: u32| nodes.partition_point(|known| *known < node) as u8;
-        let corners = tets.iter().map(|&tet| mesh.tets[tet as usize].map(local)).collect();
-        PartNodes { nodes, tets, corners }
-    }
-}
-
-fn cells(mesh: &TetMesh) -> Vec<PartNodes> {
-    let count = TETS_PER_CELL as u32;
-    (0..mesh.cells.len() as u32)
-        .map(|cell| PartNodes::new((count * cell..count * (cell + 1)).collect(), mesh))
-        .collect()
-}
-
-fn rings(mesh: &TetMesh) -> Vec<PartNodes> {
-    let mut around: Vec<Vec<u32>> = vec![Vec::new(); mesh.positions.len()];
-    for (tet, corners) in mesh.tets.iter().enumerate() {
-        corners.iter().for_each(|&node| around[node as usize].push(tet as u32));
-    }
-    around.into_iter().map(|tets| PartNodes::new(tets, mesh)).collect()
-}
-
-/// Springs along all edges that can move, their lengths and stiffnesses.
-type Springs = (IndependentPairs, Vec<f64>, Vec<f64>);
-
-fn springs(mesh: &TetMesh, k: &[f64], modulus: f64, factors: Option<&[f64]>) -> Option<Springs> {
-    let edges = mesh.edges();
-    let mut volume_around = vec![0.0; edges.len()];
-    for (tet, corners) in mesh.tets.iter().enumerate() {
-        for a in 0..4 {
-            for b in a + 1..4 {
-                let [a, b] = [corners[a].min(corners[b]), corners[a].max(corners[b])];
-                let edge = edges.partition_point(|known| *known < [a, b]);
-                volume_around[edge] += mesh.volume(tet);
-            }
+        match &self.inside {
+            Inside::Tetrahedra(body) => body.method(&self.flesh),
+            Inside::Shape(body) => body.method(),
         }
     }
-    let can_move = |[a, b]: [u32; 2]| k[a as usize] > 0.0 || k[b as usize] > 0.0;
-    let free: Vec<usize> = (0..edges.len()).filter(|&edge| modulus > 0.0 && can_move(edges[edge])).collect();
-    let pairs: Vec<[u32; 2]> = free.iter().map(|&edge| edges[edge]).collect();
-    let (pairs, order) = IndependentPairs::arrange(k.len(), &pairs)?;
-    let length = |&[a, b]: &[u32; 2]| (mesh.positions[b as usize] - mesh.positions[a as usize]).norm();
-    let lengths: Vec<f64> = pairs.pairs().iter().map(length).collect();
-    let stiffness = |((&[a, b], &length), &row): ((&[u32; 2], &f64), &u32)| {
-        let factor = factors.map_or(1.0, |factors| 0.5 * (factors[a as usize] + factors[b as usize]));
-        edge_spring::stiffness(modulus * factor, volume_around[free[row as usize]], length)
-    };
-    let stiffnesses = pairs.pairs().iter().zip(&lengths).zip(&order).map(stiffness).collect();
-    Some((pairs, lengths, stiffnesses))
-}
-
-/// A factor for each node from those of the vertices: those in its tetrahedra count by their weights, and what is farther inside takes the mean
-/// of its neighbours.
-fn spread_factors(of_vertices: &[f64], map: &ConformingMap, mesh: &TetMesh) -> Vec<f64> {
-    let mut sums = vec![[0.0, 0.0]; mesh.positions.len()];
-    for (vertex, factor) in of_vertices.iter().enumerate() {
-        for &(node, weight) in map.row(vertex) {
-            let weight = weight.max(0.0);
-            sums[node as usize][0] += weight * factor;
-            sums[node as usize][1] += weight;
-        }
-    }
-    let mut factors: Vec<Option<f64>> =
-        sums.iter().map(|[sum, weight]| (*weight > 1e-9).then(|| sum / weight)).collect();
-    let edges = mesh.edges();
-    for _ in 0..SPREADING_ROUNDS {
-        let mut means = vec![[0.0, 0.0]; factors.len()];
-        for &[a, b] in &edges {
-            for (own, other) in [(a, b), (b, a)] {
-                if let (None, Some(factor)) = (factors[own as usize], factors[other as usize]) {
-                    means[own as usize][0] += factor;
-                    means[own as usize][1] += 1.0;
-                }
-            }
-        }
-        let mut is_done = true;
-        for (factor, [sum, count]) in factors.iter_mut().zip(means) {
-            if factor.is_none() && count > 0.0 {
-                *factor = Some(sum / count);
-                is_done = false;
-            }
-        }
-        if is_done {
-            break;
-        }
-    }
-    factors.into_iter().map(|factor| factor.unwrap_or(1.0)).collect()
 }
 
 /// Which particles pins hold: those nearest to the vertices they name, and those inside of a box or sphere. The last pin that names one counts.
@@ -395,14 +248,14 @@ fn select_pins(
     surface: &PolyMesh,
     mesh: &SimulationMesh,
     topology: &Topology,
-    tets: &TetMesh,
+    particles: &[Vec3],
     map: &ConformingMap,
     scene: &Scene,
     colliders: &[Option<MovingCollider>],
     place: &KeyPath,
     problems: &mut Vec<Problem>,
 ) -> Option<Pins> {
-    let mut pin_of: Vec<Option<(usize, f64)>> = vec![None; tets.positions.len()];
+    let mut pin_of: Vec<Option<(usize, f64)>> = vec![None; particles.len()];
     let mut is_sound = true;
     for (number, pin) in body.pins.iter().enumerate() {
         let at = place.key("pins").index(number);
@@ -411,7 +264,7 @@ fn select_pins(
             PinSelection::Sphere { center, radius } => (p - center).norm() <= *radius,
             _ => false,
         };
-        let inside: Vec<usize> = (0..pin_of.len()).filter(|&node| holds(&tets.positions[node])).collect();
+        let inside: Vec<usize> = (0..pin_of.len()).filter(|&node| holds(&particles[node])).collect();
         inside.iter().for_each(|&node| pin_of[node] = Some((number, pin.weight)));
         match build_pins::vertices(&pin.select, surface, mesh, topology, &at) {
             Ok(vertices) => {
@@ -436,7 +289,7 @@ fn select_pins(
     let mut leaders = build_pins::Leaders::new(&body.pins, scene, colliders);
     for (node, pin) in pin_of.iter().enumerate() {
         let Some((number, weight)) = *pin else { continue };
-        let (lead, rest) = leaders.lead(number, tets.positions[node])?;
+        let (lead, rest) = leaders.lead(number, particles[node])?;
         let pinned = PinnedVertex { vertex: node as u32, lead, rest };
         if weight >= 1.0 {
             let own = pins.vertices.len() as u32;

@@ -13,20 +13,24 @@ pub mod lattice_cache;
 pub mod moving_collider;
 pub mod promise;
 pub mod rest_shape;
+pub mod shape_body;
 pub mod skin;
 pub mod solver_choice;
 pub mod state;
+pub mod tet_body;
 
 use std::path::Path;
 
 pub use build_cloth::ClothModel;
 pub use build_collider::ColliderModel;
-pub use build_soft_body::SoftBodyModel;
+pub use build_soft_body::{Inside, SoftBodyModel};
 pub use contact_rules::{ContactRules, PairRule};
 pub use moving_collider::{Anchor, MovingCollider, NearTriangles};
 pub use promise::{Broken, Promise};
+pub use shape_body::ShapeBody;
 pub use skin::{Carried, Skin};
 pub use state::{BodyState, Pace, State};
+pub use tet_body::TetBody;
 
 use crate::import::{self, InputFile};
 use crate::math::curve::Blend;
@@ -226,7 +230,10 @@ pub fn build(scene: &Scene) -> Result<(Model, State, Vec<Problem>), Vec<Problem>
     }
     drop(placed);
     model.colliders = colliders.into_iter().flatten().collect();
-    let state = State { bodies: model.skins().map(BodyState::at_rest).collect(), ..State::default() };
+    let mut state = State { bodies: model.skins().map(BodyState::at_rest).collect(), ..State::default() };
+    for (body, moving) in scene.soft_bodies.iter().zip(&mut state.bodies[scene.cloths.len()..]) {
+        moving.scale_at_start(body.start_scale);
+    }
     Ok((model, state, problems))
 }
 

@@ -12,7 +12,8 @@ pub struct BodyState {
     pub v: Vec<Vec3>,
     /// Vertices as they are written: those of the particles with what is too long made shorter, which the motion does not hear of [m].
     pub written: Vec<Vec3>,
-    /// Lengths at rest of a soft body's springs that have not stayed what they were; empty until one has not [m].
+    /// What has stayed of a soft body's deformations: lengths at rest of its springs [m], or nine numbers for each region whose shape is
+    /// matched. Empty as long as nothing can stay.
     pub flowed: Vec<f64>,
     /// What the last frames have taught about the number of steps.
     pub pace: Pace,
@@ -38,6 +39,17 @@ impl BodyState {
             written: skin.mesh.positions.clone(),
             flowed: Vec::new(),
             pace: Pace { factor: 1.0, change: 1.0, strain: 0.0 },
+        }
+    }
+}
+
+impl BodyState {
+    /// Begin with another size about the middle, which is where the particles are on average.
+    pub fn scale_at_start(&mut self, factors: [f64; 3]) {
+        if factors != [1.0; 3] {
+            let middle = self.x.iter().sum::<Vec3>() / self.x.len().max(1) as f64;
+            let scale = |x: &mut Vec3| *x = middle + (*x - middle).component_mul(&Vec3::from(factors));
+            self.x.iter_mut().chain(&mut self.written).for_each(scale);
         }
     }
 }

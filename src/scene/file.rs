@@ -428,8 +428,9 @@ pub struct ClothEntry {
 pub struct SoftBodyEntry {
     /// Name of the body, and of its caches; no two objects may share one.
     pub name: String,
-    /// How it is made of particles: "tetrahedra" (default), a lattice through its inside. Any triangles will do: open, holed,
-    /// crossing themselves, in several pieces.
+    /// How it is made of particles: "tetrahedra" (default), a lattice through its inside, for any triangles: open, holed, crossing
+    /// themselves, in several pieces; "shape_matching", the vertices of a closed mesh alone, which is faster and never breaks; or
+    /// "auto", that for closed meshes and tetrahedra for others.
     #[serde(default)]
     pub model: SoftKind,
     /// Path of a glTF or OBJ file (relative to the scene file), or a made mesh such as { ball = { radius = 0.5 } } or
@@ -452,11 +453,12 @@ pub struct SoftBodyEntry {
     #[serde(default = "default_density")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub density: f64,
-    /// Young's modulus [Pa]: 1000 is jelly, 1e4 (default) soft flesh, 1e5 a firm sponge, 1e6 rubber.
+    /// Young's modulus of tetrahedra [Pa]: 1000 is jelly, 1e4 (default) soft flesh, 1e5 a firm sponge, 1e6 rubber. Matched shapes have
+    /// theirs in shape_matching.
     #[serde(default = "default_stiffness")]
     #[schemars(range(min = 0))]
     pub stiffness: f64,
-    /// Time constant of its damping [s]; default 0.02.
+    /// Time constant of the damping of tetrahedra [s]; default 0.02. Matched shapes have theirs in shape_matching.
     #[serde(default = "default_damping")]
     #[schemars(range(min = 0))]
     pub damping: f64,
@@ -478,7 +480,7 @@ pub struct SoftBodyEntry {
     pub thickness: f64,
     /// Whether it collides with itself; default true.
     pub self_collision: Option<bool>,
-    /// Largest relative error of its volume, of each part of it: 0.005 (default) is half a percent.
+    /// Largest relative error of its volume, of each part of it or, for matched shapes, of the whole: 0.005 (default) is half a percent.
     #[serde(default = "default_volume_tolerance")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub volume_tolerance: f64,
@@ -497,6 +499,13 @@ pub struct SoftBodyEntry {
     /// How its lattice is made: { cell = 0.05 }, { count = 1500 }; without it, Kiln decides.
     #[serde(default)]
     pub tetrahedra: TetrahedraEntry,
+    /// How its shapes are matched: { omega = 3, stiffness = 0.9 }; without it, as here.
+    #[serde(default)]
+    pub shape_matching: ShapeMatchingEntry,
+    /// Factors on its size at the start alone, about its middle: 0 is flat, less than 0 inside out. The body is led back to its shape.
+    /// Default [1, 1, 1].
+    #[serde(default = "default_start_scale")]
+    pub start_scale: [f64; 3],
     /// Parts that are held in place or led: the particles nearest to the vertices that are named, and those inside of a box or
     /// sphere.
     #[serde(default)]
@@ -504,6 +513,10 @@ pub struct SoftBodyEntry {
     /// A finer mesh that follows the body into the caches: the path of an OBJ file (relative to the scene file), or
     /// { mesh = "dense.obj", write = "beside" }.
     pub render_mesh: Option<RenderMeshText>,
+}
+
+fn default_start_scale() -> [f64; 3] {
+    [1.0; 3]
 }
 
 fn default_density() -> f64 {
@@ -545,6 +558,36 @@ pub struct PlasticityEntry {
     /// How fast what is beyond it stays [1/s]: 1 keeps two thirds of it after a second. Default 2.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub creep: Option<f64>,
+}
+
+/// How the shapes of a soft body are matched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ShapeMatchingEntry {
+    /// How many edges a region reaches around its vertex: 1 is softest, more is stiffer. Default 3.
+    #[schemars(range(min = 1, max = 20))]
+    pub omega: Option<u32>,
+    /// Part of the way to its shape that a vertex goes in 5 ms, from 0 to 1; default 0.9.
+    #[schemars(range(min = 0, max = 1))]
+    pub stiffness: Option<f64>,
+    /// How fast swinging calms down [1/s], without slowing how regions move and turn as a whole; default 5.
+    #[schemars(range(min = 0))]
+    pub damping: Option<f64>,
+    /// Whether the volume inside is kept; default true.
+    pub keep_volume: Option<bool>,
+    /// Where volume that lacks comes back: 1 everywhere alike, 0 where the body is deformed. Default 0.2.
+    #[schemars(range(min = 0, max = 1))]
+    pub alpha: Option<f64>,
+    /// How much the distance through the body counts for where it is deformed, beside how far each vertex is from its shape, from 0 to 1;
+    /// default 0.1.
+    #[schemars(range(min = 0, max = 1))]
+    pub beta: Option<f64>,
+    /// How much a change of the longest distance through the body counts, from 0 to 1; default 0.01.
+    #[schemars(range(min = 0, max = 1))]
+    pub s_min: Option<f64>,
+    /// The same for the shortest; default 0.1.
+    #[schemars(range(min = 0, max = 1))]
+    pub s_max: Option<f64>,
 }
 
 /// How the lattice of a soft body is made: give at most one of cell and count.

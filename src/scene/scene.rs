@@ -443,6 +443,36 @@ pub enum SoftKind {
     /// A lattice of tetrahedra through its inside.
     #[default]
     Tetrahedra,
+    /// Nothing but its closed surface, in regions that keep their shapes.
+    ShapeMatching,
+    /// Matched shapes where the mesh is closed, tetrahedra otherwise.
+    Auto,
+}
+
+/// How shapes are matched.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ShapeMatching {
+    /// How many edges a region reaches around its particle.
+    pub omega: u32,
+    /// Part of the way to its goal that a particle goes in a step of `STEP`.
+    pub stiffness: f64,
+    /// Rate at which velocities become those of the regions [1/s].
+    pub damping: f64,
+    /// Whether the volume is kept.
+    pub keep_volume: bool,
+    /// Part of a volume that lacks which all particles bring back alike.
+    pub alpha: f64,
+    /// How much the distance through the body counts for the other part.
+    pub beta: f64,
+    /// The weight of the longest distance through the body.
+    pub s_min: f64,
+    /// The weight of the shortest.
+    pub s_max: f64,
+}
+
+impl ShapeMatching {
+    /// The step for which a stiffness is given: that of the thesis [s].
+    pub const STEP: f64 = 0.005;
 }
 
 /// Which parts of a soft body keep their volume.
@@ -556,8 +586,12 @@ pub struct SoftBody {
     pub flesh: Flesh,
     /// Where its stiffness differs.
     pub stiffness_map: Option<MapSource>,
-    /// How its lattice is made.
+    /// How its lattice is made, if it has one.
     pub lattice: Lattice,
+    /// How its shapes are matched, if they are.
+    pub matching: ShapeMatching,
+    /// Factors on its size at the start, about its middle.
+    pub start_scale: [f64; 3],
     /// Whether it collides with itself.
     pub self_collision: bool,
     /// Held parts.

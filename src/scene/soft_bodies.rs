@@ -1,10 +1,10 @@
 //! Resolves soft bodies.
 
-use super::file::{ColliderEntry, SoftBodyEntry};
+use super::file::{ColliderEntry, ShapeMatchingEntry, SoftBodyEntry};
 use super::objects::{OwnMesh, STATIC_HELP};
 use super::problem::KeyPath;
 use super::resolve::Resolver;
-use super::{Flesh, Lattice, LatticeSize, Nearness, Plasticity, SoftBody};
+use super::{Flesh, Lattice, LatticeSize, Nearness, Plasticity, ShapeMatching, SoftBody};
 
 /// How fast what is beyond the yield stays where nothing is said [1/s].
 const CREEP: f64 = 2.0;
@@ -26,6 +26,8 @@ impl Resolver<'_> {
             flesh: self.flesh(entry, path),
             stiffness_map: self.map(entry.stiffness_map.as_ref(), true, &path.key("stiffness_map")),
             lattice: self.lattice(entry, &path.key("tetrahedra")),
+            matching: matching(&entry.shape_matching),
+            start_scale: entry.start_scale,
             self_collision: entry.self_collision.unwrap_or(true),
             pins: self.pins(&entry.pins, colliders, path),
             render_mesh: entry.render_mesh.as_ref().map(|typed| self.render_mesh(typed, &own, path)),
@@ -84,5 +86,19 @@ impl Resolver<'_> {
         let [k1, k2] =
             [nearness("k1", usual.k1, typed.k1, typed.k1_voxels), nearness("k2", usual.k2, typed.k2, typed.k2_voxels)];
         Lattice { size, density: typed.density.unwrap_or(usual.density), k1, k2 }
+    }
+}
+
+/// How shapes are matched, where nothing is said as most bodies look right.
+fn matching(typed: &ShapeMatchingEntry) -> ShapeMatching {
+    ShapeMatching {
+        omega: typed.omega.unwrap_or(3),
+        stiffness: typed.stiffness.unwrap_or(0.9),
+        damping: typed.damping.unwrap_or(5.0),
+        keep_volume: typed.keep_volume.unwrap_or(true),
+        alpha: typed.alpha.unwrap_or(0.2),
+        beta: typed.beta.unwrap_or(0.1),
+        s_min: typed.s_min.unwrap_or(0.01),
+        s_max: typed.s_max.unwrap_or(0.1),
     }
 }

@@ -13,7 +13,7 @@
 use super::BodyReport;
 use super::cpu::independent::larger;
 use crate::math::largest_norm;
-use crate::model::{ClothModel, Model, Pace, State};
+use crate::model::{ClothModel, Inside, Model, Pace, State};
 use crate::scene::{ClothKind, Scene, SolverChoice, Substeps};
 
 /// The c above.
@@ -89,8 +89,11 @@ pub fn choose(scene: &Scene, model: &Model, state: &State, frame: f64) -> u32 {
         count = count.max(frame_seconds * fastest / (EDGE_PER_STEP * edge));
     }
     for (body, moving) in model.soft_bodies.iter().zip(&state.bodies[model.cloths.len()..]) {
-        let cell = body.tets.cell_size;
-        let wave_speed = (body.stiffest / body.flesh.density).sqrt();
+        // Matched shapes are stable for every step; where one is enough for the tetrahedra, it is for them.
+        let (cell, wave_speed) = match &body.inside {
+            Inside::Tetrahedra(tets) => (tets.tets.cell_size, (tets.stiffest / body.flesh.density).sqrt()),
+            Inside::Shape(_) => (body.mean_edge, 0.0),
+        };
         let fastest = largest_norm(&moving.v) + gravity * frame_seconds;
         let rule = frame_seconds / cell * (wave_speed / CELL_PER_WAVE).max(fastest / EDGE_PER_STEP);
         count = count.max(moving.pace.factor * rule.max(beats));

@@ -16,7 +16,7 @@ use super::{SceneArgs, switch};
 use crate::algorithms::volume::tet_lattice::TetLattice;
 use crate::bake::{Exit, Failure};
 use crate::cache::names;
-use crate::model;
+use crate::model::{self, Inside};
 
 #[derive(Debug, Args)]
 pub struct InspectArgs {
@@ -69,8 +69,23 @@ fn scene(path: &Path) -> Result<Json, Failure> {
         let (model, ..) = model::build(&resolved.scene)
             .map_err(|problems| refuse(Some(path), &problems, Some(&resolved.document)))?;
         for body in model.soft_bodies {
-            let lattice = TetLattice { mesh: body.tets, report: body.lattice };
-            lattices.push(json!({ "soft_body": body.skin.name, "lattice": facts(&lattice) }));
+            let name = body.skin.name;
+            lattices.push(match body.inside {
+                Inside::Tetrahedra(tets) => {
+                    let lattice = TetLattice { mesh: tets.tets, report: tets.lattice };
+                    json!({ "soft_body": name, "lattice": facts(&lattice) })
+                }
+                Inside::Shape(shape) => json!({
+                    "soft_body": name,
+                    "regions": {
+                        "count": shape.regions.len(),
+                        "edges_around": shape.settings.omega,
+                        "paths": shape.regions.path_count(),
+                        "mean_stretches": shape.regions.mean_stretches(),
+                        "volume_m3": shape.volume,
+                    },
+                }),
+            });
         }
     }
     Ok(json!({ "kind": "scene", "file": path, "scene": report, "lattices": lattices }))

@@ -8,8 +8,10 @@ mod contacts;
 pub mod independent;
 pub mod linear;
 mod pin_targets;
+mod shape_filling;
 mod soft_step;
 mod strip_sweep;
+mod tet_filling;
 mod touching;
 mod visible;
 

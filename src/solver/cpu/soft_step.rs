@@ -1,63 +1,83 @@
 //! One step of one soft body.
 //!
-//! Based on: [Bender14 §4.4.1.2-4.4.1.3], order of a step as in `cloth_step`
+//! Based on: [Bender14 §4.4.1.2-4.4.1.3, §4.4.2.1], order of a step as in `cloth_step`
 //!
 //! ```text
 //! air, damping         impulses at the start of the step
 //! touch                contacts from the positions at the start
 //! look ahead           p = x + h v + h²/2 g
-//! springs, soft pins   once, implicit
-//! volumes              parts and contacts in turns until every part is within its tolerance
+//! elasticity           springs or matched shapes, and soft pins: once
+//! volumes              volumes and contacts in turns until all is within its tolerance
 //! step                 v = (p - x)/h + h/2 g,  x = p
 //! ```
 //!
 //! Contacts come last, so that what touches is at rest where it sticks; each has few particles of its own, so they are gone over several times.
-//! No step begins with the pressure of the one before: sweeps leave slow errors, which such a guess adds up over the steps, against a motion that
-//! nothing damps, and what is at rest begins to swing. More than two thirds of it is unstable, and half of it saves nothing.
 
 use super::body_step::{BodyStep, vertices_of};
 use super::breaks::Breaks;
-use super::contacts::{CARRIED_SWEEPS, Contacts};
-use super::independent::{larger, sweep, sweep_sets};
+use super::contacts::{CARRIED_SWEEPS, Contacts, Point};
 use super::pin_targets::pin_targets;
+use super::shape_filling::ShapeFilling;
+use super::tet_filling::TetFilling;
 use super::{StepWorld, contacts, for_each};
 use crate::algorithms::cloth::air;
-use crate::algorithms::volume::edge_spring::{self, EdgeSpring};
-use crate::algorithms::volume::tet_volume;
 use crate::math::{Vec3, largest_norm};
 use crate::mesh::bvh::Aabb;
-use crate::model::{BodyState, Broken, Model, MovingCollider, Promise, Skin, SoftBodyModel};
+use crate::model::{BodyState, Broken, Inside, Model, MovingCollider, Promise, Skin, SoftBodyModel};
 use crate::solver::wind::Weather;
 use crate::solver::{BodyReport, Drive, Quality, TouchCounts};
 
-/// Most sweeps over the volumes in a step; what is left then is for smaller steps.
-const MOST_SWEEPS: u32 = 400;
-/// Fewest: with one alone, which is often enough for the tolerance, heavy bodies never come to rest.
-const LEAST_SWEEPS: u32 = 4;
-/// Part of the tolerance at which a step has done enough: contacts move things after it.
-const ENOUGH: f64 = 1.0;
+/// What holds a body together, in the order of a step.
+pub trait Filling {
+    /// Prepare a frame: what follows depends on the state alone.
+    fn begin_frame(&mut self, moving: &BodyState);
+    /// Prepare a step of this length, which ends at this frame.
+    fn begin_step(&mut self, h: f64, frame: f64);
+    /// Damp velocities.
+    fn damp(&mut self, moving: &mut BodyState);
+    /// Move look-ahead positions by elasticity, once.
+    fn spring(&mut self, moving: &BodyState, ahead: &mut [Vec3]);
+    /// Prepare to keep volumes where these particles touch something.
+    fn heed_contacts(&mut self, ahead: &[Vec3], touches: &[bool]);
+    /// Bring volumes nearer to what they must be; the largest relative error before.
+    fn sweep(&mut self, ahead: &mut [Vec3]) -> f64;
+    /// The fewest and the most sweeps in a step; what is left then is for smaller steps.
+    fn sweeps(&self) -> [u32; 2];
+    /// Part of the tolerance at which a step has done enough.
+    fn enough(&self) -> f64;
+    /// Take out of velocities what would change volumes.
+    fn calm(&mut self, x: &[Vec3], v: &mut [Vec3]);
+    /// What stays of the deformation.
+    fn flow(&self, moving: &mut BodyState);
+    /// Largest relative error of what is promised.
+    fn worst_error(&self, x: &[Vec3]) -> f64;
+    /// Signed relative error of the whole volume.
+    fn whole_error(&self, x: &[Vec3]) -> f64;
+    /// Mark the particles whose promise is broken.
+    fn mark_broken(&self, x: &[Vec3], is_broken: &mut [bool]);
+}
 
 /// A soft body's private memory.
 pub struct SoftStep<'m> {
     number: usize,
     body_count: usize,
     body: &'m SoftBodyModel,
+    filling: Box<dyn Filling + 'm>,
     /// Look-ahead positions.
     ahead: Vec<Vec3>,
+    /// Those that volumes and contacts were left with: what differs since was moved by other bodies.
+    left: Vec<Vec3>,
+    /// Which particles touch something.
+    touches: Vec<bool>,
     /// Air velocity at each triangle during the frame.
     wind: Vec<Vec3>,
     /// Velocity change of each triangle by air.
     air: Vec<Vec3>,
-    /// Springs for the present step.
-    springs: Vec<EdgeSpring>,
-    springs_step: f64,
     /// Places of the led particles at the start and end of the step.
     pin_targets: Vec<[Vec3; 2]>,
     /// The same for those that are only drawn there.
     soft_targets: Vec<[Vec3; 2]>,
     contacts: Contacts,
-    /// How many times its volume at rest it has at the end of the step.
-    growth: f64,
     report: BodyReport,
 }
 
@@ -68,26 +88,19 @@ impl<'m> SoftStep<'m> {
             number,
             body_count: model.body_count(),
             body,
+            filling: match &body.inside {
+                Inside::Tetrahedra(tets) => Box::new(TetFilling::new(body, tets)),
+                Inside::Shape(shape) => Box::new(ShapeFilling::new(body, shape)),
+            },
             ahead: body.rest.clone(),
+            left: body.rest.clone(),
+            touches: vec![false; body.rest.len()],
             wind: vec![Vec3::zeros(); body.mesh.triangles.len()],
             air: vec![Vec3::zeros(); body.mesh.triangles.len()],
-            springs: Vec::new(),
-            springs_step: 0.0,
             pin_targets: Vec::new(),
             soft_targets: Vec::new(),
             contacts: Contacts::new(number, body, model),
-            growth: 1.0,
             report: BodyReport::default(),
-        }
-    }
-
-    /// The springs for steps of this length.
-    fn tune(&mut self, h: f64) {
-        if self.springs_step != h {
-            self.springs_step = h;
-            let damping = self.body.flesh.damping;
-            let spring = |stiffness: &f64| EdgeSpring::new(*stiffness, damping, h);
-            self.springs = self.body.stiffnesses.iter().map(spring).collect();
         }
     }
 
@@ -136,47 +149,6 @@ impl<'m> SoftStep<'m> {
         }
     }
 
-    /// Elasticity, once.
-    fn spring(&mut self, moving: &BodyState) {
-        let (body, springs) = (self.body, &self.springs);
-        let lengths = if moving.flowed.is_empty() { &body.lengths } else { &moving.flowed };
-        sweep(&body.edges, &mut self.ahead, |row, ends, a, b| {
-            springs[row].correct_position(a, b, lengths[row], ends.map(|end| body.k[end as usize]));
-            0.0
-        });
-    }
-
-    /// Damping, once.
-    fn damp(&self, moving: &mut BodyState) {
-        let (body, springs) = (self.body, &self.springs);
-        if body.flesh.damping > 0.0 {
-            let BodyState { x, v, .. } = moving;
-            sweep(&body.edges, v, |row, ends, a, b| {
-                let difference = x[ends[1] as usize] - x[ends[0] as usize];
-                springs[row].damp(a, b, difference, ends.map(|end| body.k[end as usize]));
-                0.0
-            });
-        }
-    }
-
-    /// One sweep over all parts; the largest error met.
-    fn volume_sweep(&mut self) -> f64 {
-        let (body, growth) = (self.body, self.growth);
-        self.report.iterations += 1;
-        sweep_sets(&body.sets, &mut self.ahead, |set, scratch| {
-            let k = body.set_k.row(set);
-            let (values, gradient) = (&mut scratch.values, &mut scratch.gradient);
-            let error = tet_volume::correct_position(&body.part(set), growth, values, k, gradient);
-            let least = tet_volume::LEAST_PART * body.set_volumes[set] * growth;
-            if error > 1.0 - tet_volume::LEAST_PART
-                && tet_volume::volume(body.set_tets.row(set), &scratch.values) < least
-            {
-                tet_volume::turn_back(body.set_shape.row(set), body.tets.cell_size, &mut scratch.values, k);
-            }
-            error
-        })
-    }
-
     fn touch(&mut self) {
         let body = self.body;
         for contact in self.contacts.active.iter_mut().filter(|contact| !contact.passes) {
@@ -188,44 +160,19 @@ impl<'m> SoftStep<'m> {
         }
     }
 
-    /// Relative error of each part's volume.
-    fn errors<'a>(&'a self, x: &'a [Vec3]) -> impl Iterator<Item = f64> + 'a {
+    /// Which particles touch colliders, or were moved by what touches them since the last turn.
+    fn mark_touching(&mut self, again: bool) {
         let body = self.body;
-        (0..body.sets.len()).map(move |set| {
-            let particles = body.sets.set(set);
-            let at = |corners: &tet_volume::Corners| {
-                let [a, b, c, d] = corners.map(|corner| x[particles[usize::from(corner)] as usize]);
-                (b - a).dot(&(c - a).cross(&(d - a))) / 6.0
-            };
-            let volume: f64 = body.set_tets.row(set).iter().map(at).sum();
-            tet_volume::relative_error(volume, body.set_volumes[set] * self.growth)
-        })
-    }
-
-    /// Signed relative error of the whole volume.
-    fn whole_error(&self, x: &[Vec3]) -> f64 {
-        let volume = |x: &[Vec3]| -> f64 {
-            let of_one = |corners: &[u32; 4]| {
-                let [a, b, c, d] = corners.map(|node| x[node as usize]);
-                (b - a).dot(&(c - a).cross(&(d - a)))
-            };
-            self.body.tets.tets.iter().map(of_one).sum()
-        };
-        volume(x) / (volume(&self.body.rest) * self.growth) - 1.0
-    }
-
-    /// What stays of the deformation.
-    fn flow(&self, moving: &mut BodyState, h: f64) {
-        let (body, Some(plasticity)) = (self.body, self.body.flesh.plasticity) else {
-            return;
-        };
-        if moving.flowed.is_empty() {
-            moving.flowed.clone_from(&body.lengths);
+        for (touches, (ahead, left)) in self.touches.iter_mut().zip(self.ahead.iter().zip(&self.left)) {
+            *touches = again && ahead != left;
         }
-        let BodyState { x, flowed, .. } = moving;
-        for ((rest, &[a, b]), &original) in flowed.iter_mut().zip(body.edges.pairs()).zip(&body.lengths) {
-            let length = (x[b as usize] - x[a as usize]).norm();
-            *rest = edge_spring::flow(*rest, length, original, plasticity.yields_at, plasticity.creep, h);
+        for contact in self.contacts.active.iter().filter(|contact| contact.resting.pressed > 0.0) {
+            let row = match contact.point {
+                Point::Particle(p) => &[(p, 1.0)],
+                Point::Vertex(v) => body.map.row(v as usize),
+                Point::Sample(s) => body.samples.rows.row(s as usize),
+            };
+            row.iter().for_each(|&(particle, _)| self.touches[particle as usize] = true);
         }
     }
 }
@@ -244,8 +191,8 @@ impl BodyStep for SoftStep<'_> {
             let centre = corners.iter().map(|&v| body.map.vertex(v as usize, &moving.x)).sum::<Vec3>() / 3.0;
             *wind = weather.velocity(centre);
         });
-        self.growth = body.growth(drive.moments[1].frame);
-        self.tune(drive.frame_seconds / f64::from(drive.substeps));
+        self.filling.begin_frame(moving);
+        self.filling.begin_step(drive.frame_seconds / f64::from(drive.substeps), drive.moments[1].frame);
     }
 
     fn frame_box(&self, moving: &BodyState, drive: &Drive) -> Aabb {
@@ -258,13 +205,13 @@ impl BodyStep for SoftStep<'_> {
         }
         let body = self.body;
         let StepWorld { h, gravity, .. } = *world;
-        self.growth = body.growth(world.frames[1]);
+        self.filling.begin_step(h, world.frames[1]);
         self.pin_targets.clear();
         self.pin_targets.extend(pin_targets(&body.pins, body.pins.vertices.iter(), world));
         self.soft_targets.clear();
         self.soft_targets.extend(pin_targets(&body.pins, body.pins.soft.iter().map(|soft| &soft.pin), world));
         self.blow(moving, world);
-        self.damp(moving);
+        self.filling.damp(moving);
         self.contacts.find(self.number, body, moving, world);
         let half = gravity * (0.5 * h);
         let (x, v) = (&moving.x, &moving.v);
@@ -273,21 +220,25 @@ impl BodyStep for SoftStep<'_> {
             self.ahead[led.particle as usize] = target[1];
         }
         self.draw_to_pins(moving, h);
-        self.spring(moving);
+        self.filling.spring(moving, &mut self.ahead);
     }
 
     fn passing(&self) -> &[(u32, u32)] {
         &self.contacts.passing
     }
 
-    fn constrain(&mut self, moving: &BodyState, _: &StepWorld, _: bool) {
+    fn constrain(&mut self, moving: &BodyState, _: &StepWorld, again: bool) {
         if self.is_broken() {
             return;
         }
-        let enough = ENOUGH * self.body.flesh.volume_tolerance;
-        for sweep in 1..=MOST_SWEEPS {
-            self.touch();
-            let worst = self.volume_sweep();
+        let enough = self.filling.enough() * self.body.flesh.volume_tolerance;
+        let [fewest, most] = self.filling.sweeps();
+        self.touch();
+        self.mark_touching(again);
+        self.filling.heed_contacts(&self.ahead, &self.touches);
+        for sweep in 1..=most {
+            let worst = self.filling.sweep(&mut self.ahead);
+            self.report.iterations += 1;
             if !worst.is_finite() {
                 let speed = |v: &Vec3| if v.norm_squared().is_nan() { f64::INFINITY } else { v.norm_squared() };
                 let vertices = (0..self.body.map.vertex_count()).map(|v| speed(&self.body.map.vertex(v, &moving.v)));
@@ -295,15 +246,17 @@ impl BodyStep for SoftStep<'_> {
                 self.report.broken_at = Some(fastest.map_or(0, |(v, _)| v as u32));
                 return;
             }
-            if worst <= enough && sweep >= LEAST_SWEEPS {
+            self.touch();
+            if worst <= enough && sweep >= fewest {
                 break;
             }
         }
-        (0..CARRIED_SWEEPS).for_each(|_| self.touch());
+        (1..CARRIED_SWEEPS).for_each(|_| self.touch());
+        self.left.copy_from_slice(&self.ahead);
     }
 
     fn is_pulled_apart(&self) -> bool {
-        !self.is_broken() && self.errors(&self.ahead).any(|error| error > self.body.flesh.volume_tolerance)
+        !self.is_broken() && self.filling.worst_error(&self.ahead) > self.body.flesh.volume_tolerance
     }
 
     fn is_broken(&self) -> bool {
@@ -332,6 +285,7 @@ impl BodyStep for SoftStep<'_> {
             v[led.particle as usize] = (ahead[led.particle as usize] - x[led.particle as usize]) * inverse_h;
         }
         std::mem::swap(x, &mut self.ahead);
+        self.filling.calm(x, v);
         for contact in self.contacts.active.iter_mut().filter(|contact| contact.resting.pressed > 0.0) {
             let velocity = contact.point.value(body, v) - contact.surface_velocity;
             let by = contact.resting.correct_velocity(velocity, h);
@@ -339,7 +293,7 @@ impl BodyStep for SoftStep<'_> {
                 contact.point.shift(body, v, by);
             }
         }
-        self.flow(moving, h);
+        self.filling.flow(moving);
     }
 
     fn polish(&mut self, moving: &mut BodyState, _: &mut StepWorld) {
@@ -355,7 +309,7 @@ impl BodyStep for SoftStep<'_> {
         let contacts = self.contacts.active.iter().filter(|contact| contact.resting.pressed > 0.0).count();
         let contacts = contacts as u32 + touched.contacts;
         let tolerance = self.body.flesh.volume_tolerance;
-        let mut used = self.errors(&moving.x).fold(0.0, larger) / tolerance;
+        let mut used = self.filling.worst_error(&moving.x) / tolerance;
         if self.is_broken() {
             used = f64::INFINITY;
         }
@@ -365,9 +319,7 @@ impl BodyStep for SoftStep<'_> {
         }
         if used > 1.0 && used.is_finite() {
             let mut is_off = vec![false; moving.x.len()];
-            for (set, _) in self.errors(&moving.x).enumerate().filter(|(_, error)| *error > tolerance) {
-                self.body.sets.set(set).iter().for_each(|&particle| is_off[particle as usize] = true);
-            }
+            self.filling.mark_broken(&moving.x, &mut is_off);
             let concerned = |v: &usize| self.body.map.row(*v).iter().any(|&(particle, _)| is_off[particle as usize]);
             let vertices: Vec<usize> = (0..self.body.map.vertex_count()).filter(concerned).collect();
             // A part deep inside carries no vertex, but the promise is broken all the same.
@@ -381,8 +333,8 @@ impl BodyStep for SoftStep<'_> {
     fn quality(&self, moving: &BodyState, vertices: &[Vec3], colliders: &[MovingCollider]) -> Quality {
         Quality {
             max_penetration: self.contacts.deepest(vertices, colliders),
-            max_volume_error: self.errors(&moving.x).fold(0.0, larger),
-            volume_error: self.whole_error(&moving.x),
+            max_volume_error: self.filling.worst_error(&moving.x),
+            volume_error: self.filling.whole_error(&moving.x),
             ..Quality::default()
         }
     }

@@ -1,0 +1,256 @@
+//! Where a particle would be if the regions around it had kept their shapes.
+//!
+//! Based on: [Bender14 §4.4.2.2] (4.14-4.18); Müller, Heidelberger, Teschner and Gross 2005 also for plasticity; Rivers and James 2007 for masses
+//! Idea:     each region's rest shape is moved and turned to fit best, `A = Σ m (x - t)(x⁰ - t⁰)ᵀ`, `R` nearest to `A`; a particle's goal is the
+//!           mean of what all regions that hold it want. A point along the normal, as far out as the region is wide, tells one side of a flat
+//!           region from the other.
+//! Deviates: a particle counts in each region with its mass over the number of regions that hold it: what regions want then keeps momentum
+//!           as it is, also where the mesh is irregular. The point along the normal moves no centre, for the same reason.
+//!           `l` is the mean distance by mass (the thesis divides by the number of particles, which leaves a mass too many).
+//! Test:     tests/algorithms/matching.rs
+
+use super::fast_summation::Regions;
+use crate::math::polar::{self, LANES, Lanes};
+use crate::math::{Mat3, Vec3};
+
+/// A row of sums: `Σ m x`, then `Σ m x x⁰ᵀ` row by row.
+pub type Moments = [f64; 12];
+/// What a region does to rest places: a matrix row by row, then a displacement.
+pub type Transform = [f64; 12];
+
+/// What does not change about the regions.
+#[derive(Clone, Debug)]
+pub struct RestShapes {
+    /// Where particles are at rest, from the middle of the body [m].
+    pub rest: Vec<Vec3>,
+    /// Mass over the number of regions that hold the particle [kg].
+    pub shared_mass: Vec<f64>,
+    /// The sum of these over each region [kg].
+    masses: Vec<f64>,
+    /// Centres at rest [m].
+    centres: Vec<Vec3>,
+    /// Normals at rest times the weight of the point along them [kg m²].
+    normals: Vec<Vec3>,
+    /// Inverse of `Σ m (x⁰ - t⁰)(x⁰ - t⁰)ᵀ` with the point along the normal [1/(kg m²)].
+    inverse_spread: Vec<Mat3>,
+}
+
+impl RestShapes {
+    /// From places (from the middle of the body), masses and unit normals at rest.
+    pub fn build(regions: &Regions, rest: Vec<Vec3>, masses: &[f64], normals: &[Vec3]) -> Self {
+        let shared_mass: Vec<f64> =
+            masses.iter().enumerate().map(|(i, mass)| mass / f64::from(regions.count(i))).collect();
+        let mut shapes = RestShapes {
+            masses: Vec::new(),
+            centres: Vec::new(),
+            normals: Vec::new(),
+            inverse_spread: Vec::new(),
+            rest,
+            shared_mass,
+        };
+        for region in 0..regions.len() {
+            let mass: f64 = regions.members(region).map(|i| shapes.shared_mass[i]).sum();
+            let mean = |value: &dyn Fn(usize) -> f64| {
+                regions.members(region).map(|i| value(i) * shapes.shared_mass[i]).sum::<f64>() / mass
+            };
+            let centre = Vec3::from_fn(|k, _| mean(&|i| shapes.rest[i][k]));
+            let far = mean(&|i| (shapes.rest[i] - centre).norm());
+            let weight = mass / f64::from(regions.count(region)) * far * far;
+            let spread = regions.members(region).map(|i| {
+                let arm = shapes.rest[i] - centre;
+                arm * arm.transpose() * shapes.shared_mass[i]
+            });
+            let normal = normals[region];
+            let spread = spread.sum::<Mat3>() + normal * normal.transpose() * weight;
+            shapes.inverse_spread.push(spread.try_inverse().unwrap_or_default());
+            shapes.masses.push(mass);
+            shapes.centres.push(centre);
+            shapes.normals.push(normal * weight);
+        }
+        shapes
+    }
+
+    /// A particle's part of the sums, at `x` from a common point.
+    #[inline(always)]
+    pub fn moments(&self, i: usize, x: Vec3) -> Moments {
+        let (p, r) = (x * self.shared_mass[i], &self.rest[i]);
+        [
+            p.x,
+            p.y,
+            p.z,
+            p.x * r.x,
+            p.x * r.y,
+            p.x * r.z,
+            p.y * r.x,
+            p.y * r.y,
+            p.y * r.z,
+            p.z * r.x,
+            p.z * r.y,
+            p.z * r.z,
+        ]
+    }
+
+    /// The centre of a region and its matrix `A`, from its sums and the unit normal there.
+    #[inline(always)]
+    fn fit(&self, region: usize, sums: &Moments, normal: Vec3) -> (Vec3, [f64; 9]) {
+        let mass = self.masses[region];
+        let t = Vec3::new(sums[0] / mass, sums[1] / mass, sums[2] / mass);
+        let (t0, n0) = (self.centres[region], self.normals[region]);
+        let mut a = [0.0; 9];
+        for row in 0..3 {
+            for column in 0..3 {
+                a[3 * row + column] =
+                    sums[3 + 3 * row + column] - sums[row] * t0[column] + normal[row] * n0[column];
+            }
+        }
+        (t, a)
+    }
+
+    /// Fit some regions that follow each other, at most as many as there are lanes: `quaternions` are their rotations before and after, `flowed`
+    /// what has stayed of earlier deformations (nine numbers each, or nothing), `transforms` what they do to rest places.
+    #[inline(always)]
+    pub fn fit_lanes(
+        &self,
+        first: usize,
+        sums: &[Moments],
+        normals: &[Vec3],
+        flowed: &[f64],
+        quaternions: &mut [[f64; 4]],
+        transforms: &mut [Transform],
+    ) {
+        let mut a = [[0.0; LANES]; 9];
+        let mut q: [Lanes; 4] = [[1.0; LANES], [0.0; LANES], [0.0; LANES], [0.0; LANES]];
+        let mut centres = [Vec3::zeros(); LANES];
+        for n in [0, 4, 8] {
+            a[n] = [1.0; LANES]; // lanes without a region converge at once
+        }
+        for (l, sums) in sums.iter().enumerate() {
+            let (centre, of_region) = self.fit(first + l, sums, normals[l]);
+            centres[l] = centre;
+            let of_region = match flowed.get(9 * l..9 * l + 9) {
+                Some(flowed) => times_transposed(&of_region, flowed),
+                None => of_region,
+            };
+            for n in 0..9 {
+                a[n][l] = of_region[n];
+            }
+            for n in 0..4 {
+                q[n][l] = quaternions[l][n];
+            }
+        }
+        let is_there = polar::turn_towards(&a, &mut q);
+        if is_there.iter().any(|is_there| !is_there) {
+            self.fall_back(&a, &is_there, sums.len(), quaternions, &mut q);
+        }
+        let r = polar::matrices(&q);
+        for l in 0..sums.len() {
+            let matrix: [f64; 9] = std::array::from_fn(|n| r[n][l]);
+            let matrix = match flowed.get(9 * l..9 * l + 9) {
+                Some(flowed) => times(&matrix, flowed),
+                None => matrix,
+            };
+            let t0 = &self.centres[first + l];
+            let transform = &mut transforms[l];
+            transform[..9].copy_from_slice(&matrix);
+            for row in 0..3 {
+                transform[9 + row] = centres[l][row]
+                    - (matrix[3 * row] * t0.x + matrix[3 * row + 1] * t0.y + matrix[3 * row + 2] * t0.z);
+            }
+            for n in 0..4 {
+                quaternions[l][n] = q[n][l];
+            }
+        }
+    }
+
+    /// The slow way for lanes that Newton's steps do not lead anywhere.
+    #[cold]
+    #[inline(never)]
+    fn fall_back(
+        &self,
+        a: &[Lanes; 9],
+        is_there: &[bool; LANES],
+        count: usize,
+        before: &[[f64; 4]],
+        q: &mut [Lanes; 4],
+    ) {
+        for l in (0..count).filter(|&l| !is_there[l]) {
+            let [w, x, y, z] = before[l];
+            let guess = nalgebra::UnitQuaternion::new_normalize(nalgebra::Quaternion::new(w, x, y, z));
+            let matrix = Mat3::from_fn(|row, column| a[3 * row + column][l]);
+            let found = polar::quaternion(&polar::rotation(&matrix, guess.to_rotation_matrix().matrix()));
+            for n in 0..4 {
+                q[n][l] = found[n];
+            }
+        }
+    }
+
+    /// What a region has become beside its rotation, less what has stayed already: the matrix `S` of `A = R S (...)`.
+    pub fn stretch(&self, region: usize, sums: &Moments, normal: Vec3, quaternion: &[f64; 4], flowed: &Mat3) -> Mat3 {
+        let (_, a) = self.fit(region, sums, normal);
+        let [w, x, y, z] = *quaternion;
+        let turn = nalgebra::UnitQuaternion::new_normalize(nalgebra::Quaternion::new(w, x, y, z));
+        let kept = flowed.try_inverse().unwrap_or_else(Mat3::identity);
+        turn.to_rotation_matrix().matrix().transpose() * Mat3::from_row_slice(&a) * self.inverse_spread[region] * kept
+    }
+
+    /// The goal of a particle, from the sum of the transforms of all regions that hold it.
+    #[inline(always)]
+    pub fn goal(&self, i: usize, sum: &Transform, count: u32) -> Vec3 {
+        let (r, share) = (&self.rest[i], 1.0 / f64::from(count));
+        let row = |k: usize| {
+            (sum[3 * k] * share) * r.x + (sum[3 * k + 1] * share) * r.y + (sum[3 * k + 2] * share) * r.z
+                + sum[9 + k] * share
+        };
+        Vec3::new(row(0), row(1), row(2))
+    }
+}
+
+/// `a bᵀ`, row by row.
+#[inline(always)]
+fn times_transposed(a: &[f64; 9], b: &[f64]) -> [f64; 9] {
+    std::array::from_fn(|n| (0..3).map(|k| a[3 * (n / 3) + k] * b[3 * (n % 3) + k]).sum())
+}
+
+/// `a b`, row by row.
+#[inline(always)]
+fn times(a: &[f64; 9], b: &[f64]) -> [f64; 9] {
+    std::array::from_fn(|n| (0..3).map(|k| a[3 * (n / 3) + k] * b[3 * k + n % 3]).sum())
+}
+
+/// Largest change of a region's shape that can stay, as the norm of its difference from none.
+const MOST_FLOWED: f64 = 1.0;
+
+/// What has stayed after a step in which a region was stretched by `stretch` beyond that: what is above the yield stays at a rate of `creep`
+/// [1/s]. Volumes do not change by it.
+pub fn flow(flowed: &Mat3, stretch: &Mat3, yields_at: f64, creep: f64, h: f64) -> Mat3 {
+    let beyond = stretch - Mat3::identity();
+    let size = beyond.norm();
+    if size.is_nan() || size <= yields_at {
+        return *flowed;
+    }
+    let stays = (1.0 - (-creep * h).exp()) * (1.0 - yields_at / size);
+    let next = (Mat3::identity() + beyond * stays) * flowed;
+    let volume = next.determinant();
+    let is_sound = volume > 0.0 && volume.is_finite();
+    let next = if is_sound { next / volume.cbrt() } else { *flowed };
+    if (next - Mat3::identity()).norm() <= MOST_FLOWED { next } else { *flowed }
+}
+
+/// Take out of displacements what would move or turn the body as a whole: masses, places and displacements of its particles.
+pub fn keep_momentum(masses: &[f64], x: &[Vec3], displacements: &mut [Vec3]) {
+    let total: f64 = masses.iter().sum();
+    let centre = x.iter().zip(masses).map(|(x, m)| x * *m).sum::<Vec3>() / total;
+    let (mut moved, mut turned, mut inertia) = (Vec3::zeros(), Vec3::zeros(), Mat3::zeros());
+    for ((x, &m), by) in x.iter().zip(masses).zip(&*displacements) {
+        let arm = x - centre;
+        moved += by * m;
+        turned += arm.cross(by) * m;
+        inertia += (Mat3::from_diagonal_element(arm.norm_squared()) - arm * arm.transpose()) * m;
+    }
+    let shift = moved / total;
+    let turn = inertia.try_inverse().map_or(Vec3::zeros(), |inverse| inverse * turned);
+    let turn = if turn.iter().all(|entry| entry.is_finite()) { turn } else { Vec3::zeros() };
+    for (x, by) in x.iter().zip(displacements) {
+        *by -= shift + turn.cross(&(x - centre));
+    }
+}

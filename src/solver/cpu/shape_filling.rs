@@ -1,0 +1,424 @@
+//! Elasticity and volume of a soft body whose shapes are matched.
+//!
+//! Based on: [Bender14 §4.4.2]
+//!
+//! All sums run along paths, which threads share out, so that no result depends on their number. Inner loops are compiled for the widest vectors
+//! of the processor that it runs on; they do not add in another order for that, so its kind makes no difference either.
+
+use std::ops::Range;
+
+use pulp::Arch;
+
+use super::soft_step::Filling;
+use super::{PARALLEL_PARTICLES, for_each};
+use crate::algorithms::shape_matching::fast_summation::{self, Regions};
+use crate::algorithms::shape_matching::matching::{self, Moments, Transform};
+use crate::algorithms::shape_matching::{damping, surface_volume};
+use crate::math::polar::{self, LANES};
+use crate::math::{Mat3, Vec3};
+use crate::model::{BodyState, ShapeBody, SoftBodyModel};
+use crate::scene::ShapeMatching;
+
+/// Fewest and most corrections of the volume in a step.
+const SWEEPS: [u32; 2] = [1, 20];
+/// Part of the tolerance that corrections aim at: contacts move things after them.
+const ENOUGH: f64 = 0.1;
+/// Largest way of a particle in one correction, in parts of the size of the body.
+const LARGEST_WAY: f64 = 0.1;
+/// Square of the smallest normal that tells a direction, on the square of the mean.
+const SMALL_NORMAL: f64 = 1e-12;
+
+/// A surface's private memory.
+pub struct ShapeFilling<'m> {
+    body: &'m SoftBodyModel,
+    shape: &'m ShapeBody,
+    arch: Arch,
+    h: f64,
+    /// Whether nothing holds the body, so that elasticity must not move or turn it as a whole.
+    is_free: bool,
+    /// Running sums of places, and then of transforms.
+    moments: Vec<Moments>,
+    transforms: Vec<Transform>,
+    /// Running sums for damping.
+    motions: Vec<damping::Motions>,
+    region_motions: Vec<damping::Motion>,
+    /// Running sums of weights.
+    weight_sums: Vec<[f64; 1]>,
+    /// How each region is turned.
+    quaternions: Vec<[f64; 4]>,
+    /// Twice the area vectors of triangles, area normals and unit normals of particles.
+    doubled: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    directions: Vec<Vec3>,
+    /// Way of each particle to its shape in this step, or by the volume [m].
+    ways: Vec<Vec3>,
+    /// How much each particle is deformed.
+    local: Vec<f64>,
+    /// How much of a volume that lacks each particle brings back: in velocities, and in positions, which heed contacts.
+    weights: Vec<f64>,
+    heeding: Vec<f64>,
+    touches_anything: bool,
+    mean_mass: f64,
+}
+
+impl<'m> ShapeFilling<'m> {
+    /// Memory for a soft body.
+    pub fn new(body: &'m SoftBodyModel, shape: &'m ShapeBody) -> Self {
+        let count = body.rest.len();
+        let rows = count + shape.regions.path_count();
+        let mut filling = ShapeFilling {
+            body,
+            shape,
+            arch: Arch::new(),
+            h: 0.0,
+            is_free: body.k.iter().all(|k| *k > 0.0) && body.pins.soft.is_empty(),
+            moments: vec![[0.0; 12]; rows],
+            transforms: vec![[0.0; 12]; rows],
+            motions: vec![[0.0; 16]; rows],
+            region_motions: vec![[0.0; 6]; rows],
+            weight_sums: vec![[0.0]; rows],
+            quaternions: vec![[1.0, 0.0, 0.0, 0.0]; count],
+            doubled: vec![Vec3::zeros(); body.mesh.triangles.len()],
+            normals: vec![Vec3::zeros(); count],
+            directions: vec![Vec3::zeros(); count],
+            ways: vec![Vec3::zeros(); count],
+            local: vec![0.0; count],
+            weights: vec![0.0; count],
+            heeding: vec![0.0; count],
+            touches_anything: false,
+            mean_mass: body.mass.iter().sum::<f64>() / count as f64,
+        };
+        filling.point_normals(&body.rest);
+        filling
+    }
+
+    /// The middle of the body, from which places count: numbers near zero lose no digits.
+    fn middle(&self, x: &[Vec3]) -> Vec3 {
+        let total: f64 = self.body.mass.iter().sum();
+        x.iter().zip(&self.body.mass).map(|(x, m)| x * *m).sum::<Vec3>() / total
+    }
+
+    /// Area normals.
+    fn point_normals(&mut self, x: &[Vec3]) {
+        let (body, shape) = (self.body, self.shape);
+        for_each(&mut self.doubled, |t, doubled| {
+            *doubled = surface_volume::doubled_area(body.mesh.triangles[t].map(|v| x[v as usize]));
+        });
+        let doubled = &self.doubled;
+        for_each(&mut self.normals, |i, normal| {
+            *normal = surface_volume::area_normal(doubled, shape.around.row(i)) * shape.outwards;
+        });
+    }
+
+    /// Their directions; what has none keeps its last one.
+    fn point_directions(&mut self) {
+        let (normals, count) = (&self.normals, self.normals.len() as f64);
+        let least = SMALL_NORMAL * normals.iter().map(|n| n.norm_squared()).sum::<f64>() / count;
+        for_each(&mut self.directions, |i, direction| {
+            let square = normals[i].norm_squared();
+            if square > least {
+                *direction = normals[i] / square.sqrt();
+            }
+        });
+    }
+
+    /// The running sums that regions are fitted with, of places from a middle.
+    fn sum_moments(&mut self, x: &[Vec3], middle: Vec3) {
+        let (shape, arch) = (self.shape, self.arch);
+        let mut nothing = vec![(); x.len()]; // takes no memory
+        over_paths(&shape.regions, &mut self.moments, &mut nothing, &|path, rows, _| {
+            let first = shape.regions.particles(path..path + 1).start;
+            arch.dispatch(|| fast_summation::run(rows, |at| shape.shapes.moments(first + at, x[first + at] - middle)));
+        });
+    }
+
+    /// What each region does to rest places, summed up along paths.
+    fn fit(&mut self, flowed: &[f64]) {
+        let (shape, arch) = (self.shape, self.arch);
+        let (moments, directions) = (&self.moments, &self.directions);
+        over_paths(&shape.regions, &mut self.transforms, &mut self.quaternions, &|path, rows, quaternions| {
+            let first = shape.regions.particles(path..path + 1).start;
+            arch.dispatch(|| fit_path(shape, first, moments, directions, flowed, rows, quaternions));
+        });
+    }
+
+    /// How the body is turned as a whole.
+    fn whole_turn(&self, x: &[Vec3]) -> Mat3 {
+        let (shapes, middle) = (&self.shape.shapes, self.middle(x));
+        let products = x.iter().zip(&shapes.rest).zip(&self.body.mass);
+        let sum = products.map(|((x, rest), m)| (x - middle) * rest.transpose() * *m).sum::<Mat3>();
+        polar::rotation(&sum, &Mat3::identity())
+    }
+
+    /// The volume inside.
+    fn volume(&self, x: &[Vec3]) -> f64 {
+        let from = x[0];
+        let six = |corners: &[u32; 3]| {
+            let [a, b, c] = corners.map(|v| x[v as usize] - from);
+            a.dot(&b.cross(&c))
+        };
+        self.body.mesh.triangles.iter().map(six).sum::<f64>() / 6.0 * self.shape.outwards
+    }
+}
+
+/// Fit the regions of a path and add up what they do: `rows` are those of the path, the first one stays zero.
+#[inline(always)]
+fn fit_path(
+    shape: &ShapeBody,
+    first: usize,
+    moments: &[Moments],
+    directions: &[Vec3],
+    flowed: &[f64],
+    rows: &mut [Transform],
+    quaternions: &mut [[f64; 4]],
+) {
+    let Some((zero, rows)) = rows.split_first_mut() else { return };
+    *zero = [0.0; 12];
+    let mut sums = [[0.0; 12]; LANES];
+    for (chunk, (rows, quaternions)) in rows.chunks_mut(LANES).zip(quaternions.chunks_mut(LANES)).enumerate() {
+        let start = first + chunk * LANES;
+        for (l, sums) in sums[..rows.len()].iter_mut().enumerate() {
+            *sums = shape.regions.sum(moments, start + l);
+        }
+        let flowed = if flowed.is_empty() { flowed } else { &flowed[9 * start..9 * (start + rows.len())] };
+        let directions = &directions[start..start + rows.len()];
+        shape.shapes.fit_lanes(start, &sums[..rows.len()], directions, flowed, quaternions, rows);
+    }
+    let mut sum = [0.0; 12];
+    for row in rows {
+        for n in 0..12 {
+            sum[n] += row[n];
+        }
+        *row = sum;
+    }
+}
+
+/// Call `f` for every path with its rows of running sums and its particles, in parallel where there are many.
+fn over_paths<const N: usize, T: Send>(
+    regions: &Regions,
+    rows: &mut [[f64; N]],
+    particles: &mut [T],
+    f: &(impl Fn(usize, &mut [[f64; N]], &mut [T]) + Sync),
+) {
+    let is_parallel = particles.len() >= PARALLEL_PARTICLES && rayon::current_num_threads() > 1;
+    let least = if is_parallel { PARALLEL_PARTICLES / 4 } else { usize::MAX };
+    share_out(regions, 0..regions.path_count(), rows, particles, f, least);
+}
+
+fn share_out<const N: usize, T: Send>(
+    regions: &Regions,
+    paths: Range<usize>,
+    rows: &mut [[f64; N]],
+    particles: &mut [T],
+    f: &(impl Fn(usize, &mut [[f64; N]], &mut [T]) + Sync),
+    least: usize,
+) {
+    if paths.len() > 1 && particles.len() > least {
+        let middle = paths.start + paths.len() / 2;
+        let [left, right] = [paths.start..middle, middle..paths.end];
+        let (left_rows, right_rows) = rows.split_at_mut(regions.rows(left.clone()).len());
+        let (left_particles, right_particles) = particles.split_at_mut(regions.particles(left.clone()).len());
+        rayon::join(
+            || share_out(regions, left, left_rows, left_particles, f, least),
+            || share_out(regions, right, right_rows, right_particles, f, least),
+        );
+        return;
+    }
+    let (mut rows, mut particles) = (rows, particles);
+    for path in paths {
+        let (own_rows, other_rows) = rows.split_at_mut(regions.rows(path..path + 1).len());
+        let (own, others) = particles.split_at_mut(regions.particles(path..path + 1).len());
+        f(path, own_rows, own);
+        (rows, particles) = (other_rows, others);
+    }
+}
+
+impl Filling for ShapeFilling<'_> {
+    fn begin_frame(&mut self, moving: &BodyState) {
+        let turn = self.whole_turn(&moving.x);
+        self.quaternions.fill(polar::quaternion(&turn));
+        // What has no normal points where it would if the body had its shape.
+        self.point_normals(&self.body.rest.clone());
+        self.point_directions();
+        self.directions.iter_mut().for_each(|direction| *direction = turn * *direction);
+    }
+
+    fn begin_step(&mut self, h: f64, _: f64) {
+        self.h = h;
+    }
+
+    fn damp(&mut self, moving: &mut BodyState) {
+        let (shape, arch, k) = (self.shape, self.arch, &self.body.k);
+        let rate = shape.settings.damping;
+        if rate <= 0.0 {
+            return;
+        }
+        let middle = self.middle(&moving.x);
+        let BodyState { x, v, .. } = moving;
+        let mut nothing = vec![(); x.len()];
+        over_paths(&shape.regions, &mut self.motions, &mut nothing, &|path, rows, _| {
+            let first = shape.regions.particles(path..path + 1).start;
+            let mass = &shape.shapes.shared_mass;
+            let value = |at: usize| damping::motions(mass[first + at], x[first + at] - middle, v[first + at]);
+            arch.dispatch(|| fast_summation::run(rows, value));
+        });
+        let motions = &self.motions;
+        over_paths(&shape.regions, &mut self.region_motions, &mut nothing, &|path, rows, _| {
+            let first = shape.regions.particles(path..path + 1).start;
+            let value = |at: usize| damping::motion(&shape.regions.sum(motions, first + at));
+            arch.dispatch(|| fast_summation::run(rows, value));
+        });
+        let (region_motions, part) = (&self.region_motions, 1.0 - (-rate * self.h).exp());
+        for_each(v, |i, v| {
+            if k[i] > 0.0 {
+                let sum = shape.regions.sum(region_motions, i);
+                *v += (damping::velocity(&sum, shape.regions.count(i), x[i] - middle) - *v) * part;
+            }
+        });
+    }
+
+    fn spring(&mut self, moving: &BodyState, ahead: &mut [Vec3]) {
+        let (body, shape) = (self.body, self.shape);
+        let middle = self.middle(ahead);
+        self.point_normals(ahead);
+        self.point_directions();
+        self.sum_moments(ahead, middle);
+        self.fit(&moving.flowed);
+        let faster = (self.h / ShapeMatching::STEP).powi(2);
+        let transforms = &self.transforms;
+        for_each(&mut self.ways, |i, way| {
+            let sum = shape.regions.sum(transforms, i);
+            let goal = shape.shapes.goal(i, &sum, shape.regions.count(i)) + middle;
+            let part = (shape.stiffness[i] * faster).min(1.0);
+            *way = if body.k[i] > 0.0 { (goal - ahead[i]) * part } else { Vec3::zeros() };
+        });
+        if self.is_free {
+            matching::keep_momentum(&body.mass, ahead, &mut self.ways);
+        }
+        let ways = &self.ways;
+        for_each(&mut self.local, |i, local| *local = ways[i].norm());
+        ahead.iter_mut().zip(ways).for_each(|(ahead, way)| *ahead += way);
+    }
+
+    fn heed_contacts(&mut self, ahead: &[Vec3], touches: &[bool]) {
+        let (body, shape, arch) = (self.body, self.shape, self.arch);
+        let ShapeMatching { keep_volume, alpha, beta, .. } = shape.settings;
+        if !keep_volume {
+            return;
+        }
+        let ways = &self.ways;
+        for_each(&mut self.local, |i, local| {
+            *local = beta * shape.inner.weights[i] * shape.inner.change(i, ahead) + (1.0 - beta) * ways[i].norm();
+        });
+        surface_volume::blend(alpha, &self.local, &mut self.weights);
+        let mean_mass = self.mean_mass;
+        for (weight, k) in self.weights.iter_mut().zip(&body.k) {
+            *weight *= k * mean_mass;
+        }
+        self.heeding.copy_from_slice(&self.weights);
+        self.touches_anything = touches.iter().any(|touches| *touches);
+        if !self.touches_anything {
+            return;
+        }
+        let weight = |i: usize| if touches[i] { 0.0 } else { self.weights[i] };
+        let mut nothing = vec![(); ahead.len()];
+        over_paths(&shape.regions, &mut self.weight_sums, &mut nothing, &|path, rows, _| {
+            let first = shape.regions.particles(path..path + 1).start;
+            arch.dispatch(|| fast_summation::run(rows, |at| [weight(first + at)]));
+        });
+        let sums = &self.weight_sums;
+        for_each(&mut self.heeding, |i, heeding| {
+            let is_held = touches[i] || body.k[i] <= 0.0;
+            let [sum] = shape.regions.sum(sums, i);
+            *heeding = if is_held { 0.0 } else { sum.max(0.0) / f64::from(shape.regions.count(i)) };
+        });
+        if self.heeding.iter().all(|weight| *weight <= 0.0) {
+            // Held on all sides: contacts and volume have to agree.
+            self.heeding.copy_from_slice(&self.weights);
+        }
+    }
+
+    fn sweep(&mut self, ahead: &mut [Vec3]) -> f64 {
+        if !self.shape.settings.keep_volume {
+            return if ahead.iter().all(|x| x.norm_squared().is_finite()) { 0.0 } else { f64::INFINITY };
+        }
+        self.point_normals(ahead);
+        let volume = surface_volume::volume(ahead, &self.normals);
+        let error = (volume / self.shape.volume - 1.0).abs();
+        if error.is_nan() {
+            return f64::INFINITY;
+        }
+        let lacking = self.shape.volume - volume;
+        let Some(multiplier) = surface_volume::multiplier(lacking, &self.heeding, &self.normals) else {
+            return error;
+        };
+        let (normals, heeding) = (&self.normals, &self.heeding);
+        for_each(&mut self.ways, |i, way| *way = normals[i] * (heeding[i] * multiplier));
+        let longest = crate::math::largest_norm(&self.ways);
+        let most = LARGEST_WAY * self.shape.volume.cbrt();
+        if longest > most {
+            self.ways.iter_mut().for_each(|way| *way *= most / longest);
+        }
+        if self.is_free && !self.touches_anything {
+            matching::keep_momentum(&self.body.mass, ahead, &mut self.ways);
+        }
+        ahead.iter_mut().zip(&self.ways).for_each(|(ahead, way)| *ahead += way);
+        error
+    }
+
+    fn sweeps(&self) -> [u32; 2] {
+        SWEEPS
+    }
+
+    fn enough(&self) -> f64 {
+        ENOUGH
+    }
+
+    fn calm(&mut self, x: &[Vec3], v: &mut [Vec3]) {
+        if !self.shape.settings.keep_volume {
+            return;
+        }
+        // The normals of the last correction, which has hardly changed them.
+        let growth = surface_volume::growth(v, &self.normals);
+        if let Some(multiplier) = surface_volume::multiplier(-growth, &self.weights, &self.normals) {
+            let (normals, weights) = (&self.normals, &self.weights);
+            for_each(&mut self.ways, |i, way| *way = normals[i] * (weights[i] * multiplier));
+            if self.is_free && !self.touches_anything {
+                matching::keep_momentum(&self.body.mass, x, &mut self.ways);
+            }
+            v.iter_mut().zip(&self.ways).for_each(|(v, way)| *v += way);
+        }
+    }
+
+    fn flow(&self, moving: &mut BodyState) {
+        let (shape, Some(plasticity)) = (self.shape, self.body.flesh.plasticity) else {
+            return;
+        };
+        if moving.flowed.is_empty() {
+            let none = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+            moving.flowed = none.iter().copied().cycle().take(9 * moving.x.len()).collect();
+        }
+        let mut regions: Vec<&mut [f64]> = moving.flowed.chunks_exact_mut(9).collect();
+        for_each(&mut regions, |i, flowed| {
+            let before = Mat3::from_row_slice(flowed);
+            let sums = shape.regions.sum(&self.moments, i);
+            let stretch = shape.shapes.stretch(i, &sums, self.directions[i], &self.quaternions[i], &before);
+            let after = matching::flow(&before, &stretch, plasticity.yields_at, plasticity.creep, self.h);
+            for (n, flowed) in flowed.iter_mut().enumerate() {
+                *flowed = after[(n / 3, n % 3)];
+            }
+        });
+    }
+
+    fn worst_error(&self, x: &[Vec3]) -> f64 {
+        if self.shape.settings.keep_volume { self.whole_error(x).abs() } else { 0.0 }
+    }
+
+    fn whole_error(&self, x: &[Vec3]) -> f64 {
+        self.volume(x) / self.shape.volume - 1.0
+    }
+
+    fn mark_broken(&self, _: &[Vec3], is_broken: &mut [bool]) {
+        is_broken.fill(true);
+    }
+}
