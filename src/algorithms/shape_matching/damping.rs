@@ -61,7 +61,7 @@ pub fn motion(sums: &Motions) -> Motion {
     );
     let determinant = inertia.m11 * c00 + inertia.m12 * c01 + inertia.m13 * c02;
     let mean = (inertia.m11 + inertia.m22 + inertia.m33) / 3.0;
-    let share = if determinant > THIN * mean * mean * mean { 1.0 / determinant } else { 0.0 };
+    let share = if mean > 0.0 && determinant > THIN * mean * mean * mean { 1.0 / determinant } else { 0.0 };
     let spin = Vec3::new(
         c00 * momentum.x + c01 * momentum.y + c02 * momentum.z,
         c01 * momentum.x + c11 * momentum.y + c12 * momentum.z,

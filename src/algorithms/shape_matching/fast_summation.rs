@@ -101,7 +101,7 @@ impl Regions {
     pub fn members(&self, region: usize) -> impl Iterator<Item = usize> + '_ {
         self.stretches.row(region).iter().flat_map(|&[from, to]| {
             let path = self.row_starts.partition_point(|&start| start <= from) - 1;
-            from as usize - path..to as usize - path - 1
+            from as usize - path..to as usize - path
         })
     }
 

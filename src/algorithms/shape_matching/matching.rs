@@ -236,6 +236,9 @@ pub fn flow(flowed: &Mat3, stretch: &Mat3, yields_at: f64, creep: f64, h: f64) -
     if (next - Mat3::identity()).norm() <= MOST_FLOWED { next } else { *flowed }
 }
 
+/// Largest turn of a body that displacements can mean [rad].
+const LARGEST_TURN: f64 = 0.5;
+
 /// Take out of displacements what would move or turn the body as a whole: masses, places and displacements of its particles.
 pub fn keep_momentum(masses: &[f64], x: &[Vec3], displacements: &mut [Vec3]) {
     let total: f64 = masses.iter().sum();
@@ -249,7 +252,8 @@ pub fn keep_momentum(masses: &[f64], x: &[Vec3], displacements: &mut [Vec3]) {
     }
     let shift = moved / total;
     let turn = inertia.try_inverse().map_or(Vec3::zeros(), |inverse| inverse * turned);
-    let turn = if turn.iter().all(|entry| entry.is_finite()) { turn } else { Vec3::zeros() };
+    // What is in one point or on one line can be turned by anything.
+    let turn = if turn.norm() < LARGEST_TURN { turn } else { Vec3::zeros() };
     for (x, by) in x.iter().zip(displacements) {
         *by -= shift + turn.cross(&(x - centre));
     }

@@ -34,7 +34,7 @@ pub fn volume(x: &[Vec3], normals: &[Vec3]) -> f64 {
 pub fn multiplier(lacking: f64, weights: &[f64], normals: &[Vec3]) -> Option<f64> {
     let slope: f64 = weights.iter().zip(normals).map(|(w, n)| w * n.norm_squared()).sum();
     // The gradient is a third of the normal, here and in the way along it.
-    (slope > 0.0 && slope.is_finite()).then(|| 3.0 * lacking / slope)
+    Some(3.0 * lacking / slope).filter(|multiplier| slope > 0.0 && multiplier.is_finite())
 }
 
 /// How fast the volume grows [m³/s].

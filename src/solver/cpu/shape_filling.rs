@@ -25,6 +25,13 @@ const SWEEPS: [u32; 2] = [1, 20];
 const ENOUGH: f64 = 0.1;
 /// Largest way of a particle in one correction, in parts of the size of the body.
 const LARGEST_WAY: f64 = 0.1;
+/// Parts of its volume between which a body can find back to its shape region by region; what is flatter, inside out or blown up is led back as a
+/// whole.
+const FINDS_BACK: Range<f64> = 0.7..1.4;
+/// Error of the volume from which on all particles mend it alike: the few that are deformed most would be shot out.
+const MENDED_ALIKE: f64 = 0.05;
+/// Part of its extent at rest below which a body is in one point, which is turned in no direction.
+const IN_A_POINT: f64 = 1e-9;
 /// Square of the smallest normal that tells a direction, on the square of the mean.
 const SMALL_NORMAL: f64 = 1e-12;
 
@@ -58,6 +65,10 @@ pub struct ShapeFilling<'m> {
     weights: Vec<f64>,
     heeding: Vec<f64>,
     touches_anything: bool,
+    /// Relative error of the volume before elasticity.
+    off: f64,
+    /// Whether the body is led back to its shape as a whole in this step.
+    is_lost: bool,
     mean_mass: f64,
 }
 
@@ -86,6 +97,8 @@ impl<'m> ShapeFilling<'m> {
             weights: vec![0.0; count],
             heeding: vec![0.0; count],
             touches_anything: false,
+            off: 0.0,
+            is_lost: false,
             mean_mass: body.mass.iter().sum::<f64>() / count as f64,
         };
         filling.point_normals(&body.rest);
@@ -147,7 +160,29 @@ impl<'m> ShapeFilling<'m> {
         let (shapes, middle) = (&self.shape.shapes, self.middle(x));
         let products = x.iter().zip(&shapes.rest).zip(&self.body.mass);
         let sum = products.map(|((x, rest), m)| (x - middle) * rest.transpose() * *m).sum::<Mat3>();
-        polar::rotation(&sum, &Mat3::identity())
+        let at_rest: f64 = shapes.rest.iter().zip(&self.body.mass).map(|(rest, m)| rest.norm_squared() * m).sum();
+        let upright = Mat3::identity();
+        if sum.norm() > IN_A_POINT * at_rest { polar::rotation(&sum, &upright) } else { upright }
+    }
+
+    /// Lead all particles towards the shape of the whole, which is where it fits best.
+    fn lead_back(&mut self, ahead: &mut [Vec3], middle: Vec3) {
+        let (body, shape, turn) = (self.body, self.shape, self.whole_turn(ahead));
+        for_each(&mut self.ways, |i, way| {
+            let goal = turn * shape.shapes.rest[i] + middle;
+            *way = if body.k[i] > 0.0 { goal - ahead[i] } else { Vec3::zeros() };
+        });
+        self.limit_ways();
+        ahead.iter_mut().zip(&self.ways).for_each(|(ahead, way)| *ahead += way);
+    }
+
+    /// Shorten all ways alike, so that none is longer than a part of the body.
+    fn limit_ways(&mut self) {
+        let longest = crate::math::largest_norm(&self.ways);
+        let most = LARGEST_WAY * self.shape.volume.cbrt();
+        if longest > most {
+            self.ways.iter_mut().for_each(|way| *way *= most / longest);
+        }
     }
 
     /// The volume inside.
@@ -281,6 +316,12 @@ impl Filling for ShapeFilling<'_> {
         let (body, shape) = (self.body, self.shape);
         let middle = self.middle(ahead);
         self.point_normals(ahead);
+        self.off = surface_volume::volume(ahead, &self.normals) / shape.volume - 1.0;
+        self.is_lost = shape.settings.keep_volume && !FINDS_BACK.contains(&(1.0 + self.off));
+        if self.is_lost {
+            self.lead_back(ahead, middle);
+            return;
+        }
         self.point_directions();
         self.sum_moments(ahead, middle);
         self.fit(&moving.flowed);
@@ -295,9 +336,7 @@ impl Filling for ShapeFilling<'_> {
         if self.is_free {
             matching::keep_momentum(&body.mass, ahead, &mut self.ways);
         }
-        let ways = &self.ways;
-        for_each(&mut self.local, |i, local| *local = ways[i].norm());
-        ahead.iter_mut().zip(ways).for_each(|(ahead, way)| *ahead += way);
+        ahead.iter_mut().zip(&self.ways).for_each(|(ahead, way)| *ahead += way);
     }
 
     fn heed_contacts(&mut self, ahead: &[Vec3], touches: &[bool]) {
@@ -310,7 +349,8 @@ impl Filling for ShapeFilling<'_> {
         for_each(&mut self.local, |i, local| {
             *local = beta * shape.inner.weights[i] * shape.inner.change(i, ahead) + (1.0 - beta) * ways[i].norm();
         });
-        surface_volume::blend(alpha, &self.local, &mut self.weights);
+        let alike = alpha.max((self.off.abs() / MENDED_ALIKE).min(1.0));
+        surface_volume::blend(alike, &self.local, &mut self.weights);
         let mean_mass = self.mean_mass;
         for (weight, k) in self.weights.iter_mut().zip(&body.k) {
             *weight *= k * mean_mass;
@@ -348,17 +388,16 @@ impl Filling for ShapeFilling<'_> {
         if error.is_nan() {
             return f64::INFINITY;
         }
+        if !FINDS_BACK.contains(&(volume / self.shape.volume)) {
+            return error; // no direction along a normal means anything
+        }
         let lacking = self.shape.volume - volume;
         let Some(multiplier) = surface_volume::multiplier(lacking, &self.heeding, &self.normals) else {
             return error;
         };
         let (normals, heeding) = (&self.normals, &self.heeding);
         for_each(&mut self.ways, |i, way| *way = normals[i] * (heeding[i] * multiplier));
-        let longest = crate::math::largest_norm(&self.ways);
-        let most = LARGEST_WAY * self.shape.volume.cbrt();
-        if longest > most {
-            self.ways.iter_mut().for_each(|way| *way *= most / longest);
-        }
+        self.limit_ways();
         if self.is_free && !self.touches_anything {
             matching::keep_momentum(&self.body.mass, ahead, &mut self.ways);
         }
@@ -376,6 +415,13 @@ impl Filling for ShapeFilling<'_> {
 
     fn calm(&mut self, x: &[Vec3], v: &mut [Vec3]) {
         if !self.shape.settings.keep_volume {
+            return;
+        }
+        if self.is_lost {
+            // Being led gives no speed but that of the whole.
+            let sums = x.iter().zip(&*v).zip(&self.body.mass).map(|((x, v), &m)| damping::motions(m, *x, *v));
+            let motion = damping::motion(&sums.fold([0.0; 16], |sum, row| std::array::from_fn(|n| sum[n] + row[n])));
+            x.iter().zip(v).for_each(|(x, v)| *v = damping::velocity(&motion, 1, *x));
             return;
         }
         // The normals of the last correction, which has hardly changed them.
