@@ -67,7 +67,7 @@ fn cuboid(options: &Options) -> Value {
         table.row([
             stiffness.into(),
             parts.into(),
-            world.model.soft_bodies[0].tets.tets.len().into(),
+            world.model.soft_bodies[0].tetrahedra().unwrap().tets.tets.len().into(),
             run.frames().into(),
             (1e3 * run.step_seconds()).into(),
             run.a_step(run.sweeps as f64).into(),
@@ -96,7 +96,7 @@ fn peers(options: &Options) -> Value {
         let run = run(&world, options.limit);
         table.row([
             stiffness.into(),
-            world.model.soft_bodies[0].tets.tets.len().into(),
+            world.model.soft_bodies[0].tetrahedra().unwrap().tets.tets.len().into(),
             run.frames().into(),
             run.mean_seconds().into(),
             run.frame_steps().into(),
@@ -132,7 +132,7 @@ fn growth(options: &Options) -> Value {
     if std::env::var_os("KILN_BENCH_MEMORY").is_some() {
         let (before, world) = (resident(), hanging_cube(finest));
         measure::run_until(&world, 0.0, |_| true);
-        println!("memory {}", (resident() - before) / world.model.soft_bodies[0].tets.tets.len() as f64);
+        println!("memory {}", (resident() - before) / world.model.soft_bodies[0].tetrahedra().unwrap().tets.tets.len() as f64);
         std::process::exit(0);
     }
     let mut child = std::process::Command::new(std::env::current_exe().unwrap());
@@ -147,7 +147,7 @@ fn growth(options: &Options) -> Value {
     let mut last: Option<[f64; 2]> = None;
     for &cells in sizes {
         let world = hanging_cube(cells);
-        let tets = world.model.soft_bodies[0].tets.tets.len() as f64;
+        let tets = world.model.soft_bodies[0].tetrahedra().unwrap().tets.tets.len() as f64;
         let run = measure::run_until(&world, options.limit, |_| false);
         let sweep = run.mean_seconds() * run.frames() as f64 / run.sweeps as f64;
         let exponent = last.map(|[count, seconds]| (sweep / seconds).ln() / (tets / count).ln());

@@ -27,6 +27,8 @@ pub trait BodyStep {
     fn constrain(&mut self, moving: &BodyState, world: &StepWorld, again: bool);
     /// Whether that has to be done again, because contacts have pulled apart what was brought together.
     fn is_pulled_apart(&self) -> bool;
+    /// The last word after all contacts, for bodies that can keep what must hold without moving what touches.
+    fn mend(&mut self, _: &BodyState, _: &StepWorld) {}
     /// Whether its numbers have ended.
     fn is_broken(&self) -> bool;
     /// The look-ahead positions of the particles.

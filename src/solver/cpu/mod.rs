@@ -5,10 +5,11 @@ mod body_step;
 mod breaks;
 mod cloth_step;
 mod contacts;
+pub mod filling;
 pub mod independent;
 pub mod linear;
 mod pin_targets;
-mod shape_filling;
+pub mod shape_filling;
 mod soft_step;
 mod strip_sweep;
 mod tet_filling;
@@ -185,6 +186,7 @@ impl Backend for CpuBackend<'_> {
             if bodies.iter().any(|body| body.is_broken()) {
                 break;
             }
+            bodies.iter_mut().zip(&*states).for_each(|(body, moving)| body.mend(moving, &world));
             touching.guard_step(bodies, world.h);
             bodies.iter_mut().zip(&mut *states).for_each(|(body, moving)| body.step(moving, &world));
             touching.calm(bodies, states, world.h);

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use pulp::Arch;
 
-use super::soft_step::Filling;
+use super::filling::Filling;
 use super::{PARALLEL_PARTICLES, for_each};
 use crate::algorithms::shape_matching::fast_summation::{self, Regions};
 use crate::algorithms::shape_matching::matching::{self, Moments, Transform};
@@ -376,6 +376,10 @@ impl Filling for ShapeFilling<'_> {
             // Held on all sides: contacts and volume have to agree.
             self.heeding.copy_from_slice(&self.weights);
         }
+    }
+
+    fn moves_only_what_is_free(&self) -> bool {
+        true
     }
 
     fn sweep(&mut self, ahead: &mut [Vec3]) -> f64 {

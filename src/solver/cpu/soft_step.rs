@@ -16,6 +16,7 @@
 use super::body_step::{BodyStep, vertices_of};
 use super::breaks::Breaks;
 use super::contacts::{CARRIED_SWEEPS, Contacts, Point};
+use super::filling::Filling;
 use super::pin_targets::pin_targets;
 use super::shape_filling::ShapeFilling;
 use super::tet_filling::TetFilling;
@@ -26,36 +27,6 @@ use crate::mesh::bvh::Aabb;
 use crate::model::{BodyState, Broken, Inside, Model, MovingCollider, Promise, Skin, SoftBodyModel};
 use crate::solver::wind::Weather;
 use crate::solver::{BodyReport, Drive, Quality, TouchCounts};
-
-/// What holds a body together, in the order of a step.
-pub trait Filling {
-    /// Prepare a frame: what follows depends on the state alone.
-    fn begin_frame(&mut self, moving: &BodyState);
-    /// Prepare a step of this length, which ends at this frame.
-    fn begin_step(&mut self, h: f64, frame: f64);
-    /// Damp velocities.
-    fn damp(&mut self, moving: &mut BodyState);
-    /// Move look-ahead positions by elasticity, once.
-    fn spring(&mut self, moving: &BodyState, ahead: &mut [Vec3]);
-    /// Prepare to keep volumes where these particles touch something.
-    fn heed_contacts(&mut self, ahead: &[Vec3], touches: &[bool]);
-    /// Bring volumes nearer to what they must be; the largest relative error before.
-    fn sweep(&mut self, ahead: &mut [Vec3]) -> f64;
-    /// The fewest and the most sweeps in a step; what is left then is for smaller steps.
-    fn sweeps(&self) -> [u32; 2];
-    /// Part of the tolerance at which a step has done enough.
-    fn enough(&self) -> f64;
-    /// Take out of velocities what would change volumes.
-    fn calm(&mut self, x: &[Vec3], v: &mut [Vec3]);
-    /// What stays of the deformation.
-    fn flow(&self, moving: &mut BodyState);
-    /// Largest relative error of what is promised.
-    fn worst_error(&self, x: &[Vec3]) -> f64;
-    /// Signed relative error of the whole volume.
-    fn whole_error(&self, x: &[Vec3]) -> f64;
-    /// Mark the particles whose promise is broken.
-    fn mark_broken(&self, x: &[Vec3], is_broken: &mut [bool]);
-}
 
 /// A soft body's private memory.
 pub struct SoftStep<'m> {
@@ -257,6 +228,12 @@ impl BodyStep for SoftStep<'_> {
 
     fn is_pulled_apart(&self) -> bool {
         !self.is_broken() && self.filling.worst_error(&self.ahead) > self.body.flesh.volume_tolerance
+    }
+
+    fn mend(&mut self, moving: &BodyState, world: &StepWorld) {
+        if self.filling.moves_only_what_is_free() && self.is_pulled_apart() {
+            self.constrain(moving, world, true);
+        }
     }
 
     fn is_broken(&self) -> bool {

@@ -5,8 +5,8 @@
 //! No step begins with the pressure of the one before: sweeps leave slow errors, which such a guess adds up over the steps, against a motion that
 //! nothing damps, and what is at rest begins to swing. More than two thirds of it is unstable, and half of it saves nothing.
 
+use super::filling::Filling;
 use super::independent::{larger, sweep, sweep_sets};
-use super::soft_step::Filling;
 use crate::algorithms::volume::edge_spring::{self, EdgeSpring};
 use crate::algorithms::volume::tet_volume;
 use crate::math::Vec3;
@@ -84,6 +84,10 @@ impl Filling for TetFilling<'_> {
     }
 
     fn heed_contacts(&mut self, _: &[Vec3], _: &[bool]) {}
+
+    fn moves_only_what_is_free(&self) -> bool {
+        false
+    }
 
     fn sweep(&mut self, ahead: &mut [Vec3]) -> f64 {
         let (tets, growth) = (self.tets, self.growth);
