@@ -119,9 +119,14 @@ impl SoftBodyModel {
                 let body = TetBody::build(lattice, flesh, &k, &map, factor_values, render, place, problems)?;
                 Inside::Tetrahedra(Box::new(body))
             }
-            Filling::Surface(paths) => {
-                Inside::Shape(Box::new(ShapeBody::build(&paths, &mesh, &topology, &mass, &body.matching, factor_values)))
-            }
+            Filling::Surface(paths) => Inside::Shape(Box::new(ShapeBody::build(
+                &paths,
+                &mesh,
+                &topology,
+                &mass,
+                &body.matching,
+                factor_values,
+            ))),
         };
         let vertex_k: Vec<f64> = (0..map.vertex_count()).map(|v| map.inverse_mass(v, &k)).collect();
         let edge_length = |&[a, b]: &[u32; 2]| (mesh.positions[b as usize] - mesh.positions[a as usize]).norm();

@@ -59,8 +59,7 @@ impl ShapeBody {
         let total: f64 = mass.iter().sum();
         let middle = mesh.positions.iter().zip(mass).map(|(x, m)| x * *m).sum::<Vec3>() / total;
         let from_middle = mesh.positions.iter().map(|x| x - middle).collect();
-        let inner =
-            InnerStructure::build(&mesh.positions, &mesh.triangles, &normals, [settings.s_min, settings.s_max]);
+        let inner = InnerStructure::build(&mesh.positions, &mesh.triangles, &normals, [settings.s_min, settings.s_max]);
         let stiffness = |i: usize| (settings.stiffness * factors.map_or(1.0, |factors| factors[i])).clamp(0.0, 1.0);
         ShapeBody {
             shapes: RestShapes::build(&regions, from_middle, mass, &units),
@@ -108,9 +107,10 @@ pub fn why_open(mesh: &SimulationMesh, topology: &Topology) -> Option<String> {
     if twisted > 0 {
         return Some(format!("at {twisted} edges of this one faces turn from outwards to inwards"));
     }
-    let six: f64 = (mesh.triangles.iter().map(|corners| corners.map(|v| mesh.positions[v as usize] - mesh.positions[0])))
-        .map(|[a, b, c]| a.dot(&b.cross(&c)))
-        .sum();
+    let six: f64 =
+        (mesh.triangles.iter().map(|corners| corners.map(|v| mesh.positions[v as usize] - mesh.positions[0])))
+            .map(|[a, b, c]| a.dot(&b.cross(&c)))
+            .sum();
     let size = mesh.positions.iter().map(|x| (x - mesh.positions[0]).norm()).fold(0.0, f64::max);
     (six.abs() <= 1e-9 * size.powi(3)).then(|| "this one has no volume".to_owned())
 }

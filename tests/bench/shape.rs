@@ -19,8 +19,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use kiln::algorithms::shape_matching::matching::{Moments, Transform};
-use kiln::math::polar::LANES;
 use kiln::math::Vec3;
+use kiln::math::polar::LANES;
 use kiln::model::{BodyState, Inside, ShapeBody, SoftBodyModel};
 use kiln::solver::cpu::filling::Filling;
 use kiln::solver::cpu::shape_filling::ShapeFilling;

@@ -132,7 +132,10 @@ fn growth(options: &Options) -> Value {
     if std::env::var_os("KILN_BENCH_MEMORY").is_some() {
         let (before, world) = (resident(), hanging_cube(finest));
         measure::run_until(&world, 0.0, |_| true);
-        println!("memory {}", (resident() - before) / world.model.soft_bodies[0].tetrahedra().unwrap().tets.tets.len() as f64);
+        println!(
+            "memory {}",
+            (resident() - before) / world.model.soft_bodies[0].tetrahedra().unwrap().tets.tets.len() as f64
+        );
         std::process::exit(0);
     }
     let mut child = std::process::Command::new(std::env::current_exe().unwrap());

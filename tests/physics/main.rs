@@ -16,6 +16,7 @@ mod hanging;
 mod pairs;
 mod pins;
 mod recover;
+mod shape_matching;
 mod soft_bodies;
 mod threads;
 mod wind;

@@ -170,7 +170,8 @@ fn dropped(parts: &str, frames: u32) -> (f64, f64, f64, bool) {
         let [now, rest] = [x, &body.rest].map(|x| volumes(body, x).sum::<f64>());
         assert!((now / rest - 1.0 - quality.volume_error).abs() < 1e-12);
         let of_cell = |x: &[Vec3], cell: usize| volumes(body, x).skip(5 * cell).take(5).sum::<f64>();
-        let cells = (0..tets(body).tets.cells.len()).map(|cell| (of_cell(x, cell) / of_cell(&body.rest, cell) - 1.0).abs());
+        let cells =
+            (0..tets(body).tets.cells.len()).map(|cell| (of_cell(x, cell) / of_cell(&body.rest, cell) - 1.0).abs());
         let seen = cells.fold(0.0, f64::max);
         assert!(parts == "rings" || (seen - quality.max_volume_error).abs() < 1e-9, "{seen} {quality:?}");
     });

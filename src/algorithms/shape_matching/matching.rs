@@ -99,8 +99,7 @@ impl RestShapes {
         let mut a = [0.0; 9];
         for row in 0..3 {
             for column in 0..3 {
-                a[3 * row + column] =
-                    sums[3 + 3 * row + column] - sums[row] * t0[column] + normal[row] * n0[column];
+                a[3 * row + column] = sums[3 + 3 * row + column] - sums[row] * t0[column] + normal[row] * n0[column];
             }
         }
         (t, a)
@@ -198,7 +197,9 @@ impl RestShapes {
     pub fn goal(&self, i: usize, sum: &Transform, count: u32) -> Vec3 {
         let (r, share) = (&self.rest[i], 1.0 / f64::from(count));
         let row = |k: usize| {
-            (sum[3 * k] * share) * r.x + (sum[3 * k + 1] * share) * r.y + (sum[3 * k + 2] * share) * r.z
+            (sum[3 * k] * share) * r.x
+                + (sum[3 * k + 1] * share) * r.y
+                + (sum[3 * k + 2] * share) * r.z
                 + sum[9 + k] * share
         };
         Vec3::new(row(0), row(1), row(2))

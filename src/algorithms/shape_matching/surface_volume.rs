@@ -4,7 +4,9 @@
 //! Idea:     with n̄ the area-weighted normals summed at each particle, `V = 1/9 Σ xᵀ n̄` and `∇V = n̄ / 3`, exactly; one correction moves
 //!           particles by their weights along that. Weights decide where volume that is lost comes back: where the shape was pushed in, where
 //!           the opposite side came nearer, or everywhere.
-//! Deviates: the thesis has `C = 3 V - 3 V₀` with `∇C = n̄ / 3`, which overshoots threefold. Weights are divided by the masses, so that
+//! Deviates: where the thesis takes how far a particle is from its goal, and how much the distance through the body has changed, only what
+//!           would bring the volume nearer counts: a peak that has taken too much would else be given all that lacks, and the rest would empty
+//!           into it. The thesis has `C = 3 V - 3 V₀` with `∇C = n̄ / 3`, which overshoots threefold. Weights are divided by the masses, so that
 //!           equal ones keep momentum.
 //! Test:     tests/algorithms/surface_volume.rs
 
@@ -31,8 +33,8 @@ pub fn volume(x: &[Vec3], normals: &[Vec3]) -> f64 {
 }
 
 /// How far each particle goes along its area normal, times its weight, for a volume that lacks this much; `None` where no weight moves anything.
-pub fn multiplier(lacking: f64, weights: &[f64], normals: &[Vec3]) -> Option<f64> {
-    let slope: f64 = weights.iter().zip(normals).map(|(w, n)| w * n.norm_squared()).sum();
+pub fn multiplier(lacking: f64, weight: impl Fn(usize) -> f64, normals: &[Vec3]) -> Option<f64> {
+    let slope: f64 = normals.iter().enumerate().map(|(i, n)| weight(i) * n.norm_squared()).sum();
     // The gradient is a third of the normal, here and in the way along it.
     Some(3.0 * lacking / slope).filter(|multiplier| slope > 0.0 && multiplier.is_finite())
 }
@@ -90,10 +92,10 @@ impl InnerStructure {
         InnerStructure { weights: distances.iter().map(weight).collect(), across, distances }
     }
 
-    /// By how much the distance to the particle across has changed [m].
+    /// By how much the distance to the particle across has grown [m].
     #[inline(always)]
     pub fn change(&self, i: usize, x: &[Vec3]) -> f64 {
-        ((x[i] - x[self.across[i] as usize]).norm() - self.distances[i]).abs()
+        (x[i] - x[self.across[i] as usize]).norm() - self.distances[i]
     }
 }
 

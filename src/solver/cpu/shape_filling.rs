@@ -30,6 +30,8 @@ const LARGEST_WAY: f64 = 0.1;
 const FINDS_BACK: Range<f64> = 0.7..1.4;
 /// Error of the volume from which on all particles mend it alike: the few that are deformed most would be shot out.
 const MENDED_ALIKE: f64 = 0.05;
+/// Part of all weights that must be free of contacts, else what touches moves too.
+const LEAST_FREE: f64 = 0.5;
 /// Part of its extent at rest below which a body is in one point, which is turned in no direction.
 const IN_A_POINT: f64 = 1e-9;
 /// Square of the smallest normal that tells a direction, on the square of the mean.
@@ -43,6 +45,8 @@ pub struct ShapeFilling<'m> {
     h: f64,
     /// Whether nothing holds the body, so that elasticity must not move or turn it as a whole.
     is_free: bool,
+    /// Where particles are at the start of the step: angular momentum is kept about these, because what is moved along its velocity keeps it.
+    from: Vec<Vec3>,
     /// Running sums of places, and then of transforms.
     moments: Vec<Moments>,
     transforms: Vec<Transform>,
@@ -50,7 +54,7 @@ pub struct ShapeFilling<'m> {
     motions: Vec<damping::Motions>,
     region_motions: Vec<damping::Motion>,
     /// Running sums of weights.
-    weight_sums: Vec<[f64; 1]>,
+    weight_sums: Vec<[f64; 2]>,
     /// How each region is turned.
     quaternions: Vec<[f64; 4]>,
     /// Twice the area vectors of triangles, area normals and unit normals of particles.
@@ -61,9 +65,9 @@ pub struct ShapeFilling<'m> {
     ways: Vec<Vec3>,
     /// How much each particle is deformed.
     local: Vec<f64>,
+    local_weights: Vec<f64>,
     /// How much of a volume that lacks each particle brings back: in velocities, and in positions, which heed contacts.
-    weights: Vec<f64>,
-    heeding: Vec<f64>,
+    weights: Vec<[f64; 2]>,
     touches_anything: bool,
     /// Relative error of the volume before elasticity.
     off: f64,
@@ -83,19 +87,20 @@ impl<'m> ShapeFilling<'m> {
             arch: Arch::new(),
             h: 0.0,
             is_free: body.k.iter().all(|k| *k > 0.0) && body.pins.soft.is_empty(),
+            from: body.rest.clone(),
             moments: vec![[0.0; 12]; rows],
             transforms: vec![[0.0; 12]; rows],
             motions: vec![[0.0; 16]; rows],
             region_motions: vec![[0.0; 6]; rows],
-            weight_sums: vec![[0.0]; rows],
+            weight_sums: vec![[0.0; 2]; rows],
             quaternions: vec![[1.0, 0.0, 0.0, 0.0]; count],
             doubled: vec![Vec3::zeros(); body.mesh.triangles.len()],
             normals: vec![Vec3::zeros(); count],
             directions: vec![Vec3::zeros(); count],
             ways: vec![Vec3::zeros(); count],
             local: vec![0.0; count],
-            weights: vec![0.0; count],
-            heeding: vec![0.0; count],
+            local_weights: vec![0.0; count],
+            weights: vec![[0.0; 2]; count],
             touches_anything: false,
             off: 0.0,
             is_lost: false,
@@ -315,6 +320,7 @@ impl Filling for ShapeFilling<'_> {
     fn spring(&mut self, moving: &BodyState, ahead: &mut [Vec3]) {
         let (body, shape) = (self.body, self.shape);
         let middle = self.middle(ahead);
+        self.from.copy_from_slice(&moving.x);
         self.point_normals(ahead);
         self.off = surface_volume::volume(ahead, &self.normals) / shape.volume - 1.0;
         self.is_lost = shape.settings.keep_volume && !FINDS_BACK.contains(&(1.0 + self.off));
@@ -334,7 +340,7 @@ impl Filling for ShapeFilling<'_> {
             *way = if body.k[i] > 0.0 { (goal - ahead[i]) * part } else { Vec3::zeros() };
         });
         if self.is_free {
-            matching::keep_momentum(&body.mass, ahead, &mut self.ways);
+            matching::keep_momentum(&body.mass, &self.from, &mut self.ways);
         }
         ahead.iter_mut().zip(&self.ways).for_each(|(ahead, way)| *ahead += way);
     }
@@ -345,36 +351,37 @@ impl Filling for ShapeFilling<'_> {
         if !keep_volume {
             return;
         }
-        let ways = &self.ways;
+        // Only what would bring the volume nearer counts: a peak that has more than its part would else be given all of it.
+        let sign = if self.volume(ahead) <= shape.volume { 1.0 } else { -1.0 };
+        let (ways, directions) = (&self.ways, &self.directions);
         for_each(&mut self.local, |i, local| {
-            *local = beta * shape.inner.weights[i] * shape.inner.change(i, ahead) + (1.0 - beta) * ways[i].norm();
+            let through = (-sign * shape.inner.change(i, ahead)).max(0.0);
+            let way = (sign * ways[i].dot(&directions[i])).max(0.0);
+            *local = beta * shape.inner.weights[i] * through + (1.0 - beta) * way;
         });
         let alike = alpha.max((self.off.abs() / MENDED_ALIKE).min(1.0));
-        surface_volume::blend(alike, &self.local, &mut self.weights);
-        let mean_mass = self.mean_mass;
-        for (weight, k) in self.weights.iter_mut().zip(&body.k) {
-            *weight *= k * mean_mass;
-        }
-        self.heeding.copy_from_slice(&self.weights);
+        surface_volume::blend(alike, &self.local, &mut self.local_weights);
         self.touches_anything = touches.iter().any(|touches| *touches);
-        if !self.touches_anything {
-            return;
-        }
-        let weight = |i: usize| if touches[i] { 0.0 } else { self.weights[i] };
+        let weights = &self.local_weights;
+        let weight = |i: usize| [weights[i], if touches[i] { 0.0 } else { weights[i] }];
         let mut nothing = vec![(); ahead.len()];
         over_paths(&shape.regions, &mut self.weight_sums, &mut nothing, &|path, rows, _| {
             let first = shape.regions.particles(path..path + 1).start;
-            arch.dispatch(|| fast_summation::run(rows, |at| [weight(first + at)]));
+            arch.dispatch(|| fast_summation::run(rows, |at| weight(first + at)));
         });
-        let sums = &self.weight_sums;
-        for_each(&mut self.heeding, |i, heeding| {
-            let is_held = touches[i] || body.k[i] <= 0.0;
-            let [sum] = shape.regions.sum(sums, i);
-            *heeding = if is_held { 0.0 } else { sum.max(0.0) / f64::from(shape.regions.count(i)) };
+        let (sums, mean_mass) = (&self.weight_sums, self.mean_mass);
+        for_each(&mut self.weights, |i, smoothed| {
+            let share = body.k[i] * mean_mass / f64::from(shape.regions.count(i));
+            *smoothed = shape.regions.sum(sums, i).map(|sum| sum.max(0.0) * share);
+            if touches[i] {
+                smoothed[1] = 0.0;
+            }
         });
-        if self.heeding.iter().all(|weight| *weight <= 0.0) {
-            // Held on all sides: contacts and volume have to agree.
-            self.heeding.copy_from_slice(&self.weights);
+        let [all, free] = self.weights.iter().fold([0.0; 2], |sum, weight| [sum[0] + weight[0], sum[1] + weight[1]]);
+        let lacking = LEAST_FREE - free / all;
+        if lacking > 0.0 {
+            // Held on most sides: the few that are free would be shot out, so contacts and volume have to agree.
+            self.weights.iter_mut().for_each(|[weight, heeding]| *heeding += lacking * *weight);
         }
     }
 
@@ -396,14 +403,14 @@ impl Filling for ShapeFilling<'_> {
             return error; // no direction along a normal means anything
         }
         let lacking = self.shape.volume - volume;
-        let Some(multiplier) = surface_volume::multiplier(lacking, &self.heeding, &self.normals) else {
+        let Some(multiplier) = surface_volume::multiplier(lacking, |i| self.weights[i][1], &self.normals) else {
             return error;
         };
-        let (normals, heeding) = (&self.normals, &self.heeding);
-        for_each(&mut self.ways, |i, way| *way = normals[i] * (heeding[i] * multiplier));
+        let (normals, weights) = (&self.normals, &self.weights);
+        for_each(&mut self.ways, |i, way| *way = normals[i] * (weights[i][1] * multiplier));
         self.limit_ways();
         if self.is_free && !self.touches_anything {
-            matching::keep_momentum(&self.body.mass, ahead, &mut self.ways);
+            matching::keep_momentum(&self.body.mass, &self.from, &mut self.ways);
         }
         ahead.iter_mut().zip(&self.ways).for_each(|(ahead, way)| *ahead += way);
         error
@@ -430,9 +437,9 @@ impl Filling for ShapeFilling<'_> {
         }
         // The normals of the last correction, which has hardly changed them.
         let growth = surface_volume::growth(v, &self.normals);
-        if let Some(multiplier) = surface_volume::multiplier(-growth, &self.weights, &self.normals) {
+        if let Some(multiplier) = surface_volume::multiplier(-growth, |i| self.weights[i][0], &self.normals) {
             let (normals, weights) = (&self.normals, &self.weights);
-            for_each(&mut self.ways, |i, way| *way = normals[i] * (weights[i] * multiplier));
+            for_each(&mut self.ways, |i, way| *way = normals[i] * (weights[i][0] * multiplier));
             if self.is_free && !self.touches_anything {
                 matching::keep_momentum(&self.body.mass, x, &mut self.ways);
             }
