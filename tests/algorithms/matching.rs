@@ -168,6 +168,22 @@ fn from_the_last_rotation_a_body_can_turn_as_far_as_it_wants() {
 }
 
 #[test]
+fn what_was_far_from_the_guess_is_exact_the_next_time() {
+    bodies(243, |body, random| {
+        for angle in [1.2, 2.0, 3.0] {
+            let (rotation, away) = (turn(angle, random), random.vector());
+            let x: Vec<Vec3> = body.rest.iter().map(|x| rotation * x + away).collect();
+            let normals = directions(&x, &body.mesh.triangles);
+            let mut quaternions = vec![[1.0, 0.0, 0.0, 0.0]; x.len()];
+            body.goals(&x, &normals, &[], &mut quaternions);
+            for (goal, x) in body.goals(&x, &normals, &[], &mut quaternions).iter().zip(&x) {
+                assert_near(*goal, *x, 1e-12);
+            }
+        }
+    });
+}
+
+#[test]
 fn at_rest_goals_are_where_particles_are() {
     bodies(245, |body, _| {
         for (goal, rest) in body.from_unturned(&body.rest).iter().zip(&body.rest) {
