@@ -241,7 +241,8 @@ fn modulus(cell: f64, typed: f64) -> f64 {
         "#
     ));
     let body: &SoftBodyModel = &world.model.soft_bodies[0];
-    assert!(body.tets.cells.len() >= 24, "{} cells", body.tets.cells.len());
+    let inside = body.tetrahedra().unwrap();
+    assert!(inside.tets.cells.len() >= 24, "{} cells", inside.tets.cells.len());
     let (area, pull) = (0.16, 0.03 * typed);
     let low = body.rest.iter().map(|x| x.x).fold(f64::INFINITY, f64::min);
     // Each end is pulled where its material is, which masses tell: a node of an edge has half of one of a face.
@@ -254,23 +255,23 @@ fn modulus(cell: f64, typed: f64) -> f64 {
     }
     let h = H * (1e4 / typed).sqrt().min(1.0); // as the rule for steps has it
     let springs: Vec<EdgeSpring> =
-        body.stiffnesses.iter().map(|s| EdgeSpring::new(*s, body.flesh.damping, h)).collect();
+        inside.stiffnesses.iter().map(|s| EdgeSpring::new(*s, body.flesh.damping, h)).collect();
     let (mut x, mut v) = (body.rest.clone(), vec![Vec3::zeros(); body.rest.len()]);
     for _ in 0..2500 {
-        sweep(&body.edges, &mut v, |row, [a, b], at_a, at_b| {
+        sweep(&inside.edges, &mut v, |row, [a, b], at_a, at_b| {
             let [a, b] = [a as usize, b as usize];
             springs[row].damp(at_a, at_b, x[b] - x[a], [body.k[a], body.k[b]]);
             0.0
         });
         let mut ahead: Vec<Vec3> = (0..x.len()).map(|i| x[i] + (v[i] + forces[i] * (body.k[i] * h)) * h).collect();
-        sweep(&body.edges, &mut ahead, |row, ends, at_a, at_b| {
-            springs[row].correct_position(at_a, at_b, body.lengths[row], ends.map(|end| body.k[end as usize]));
+        sweep(&inside.edges, &mut ahead, |row, ends, at_a, at_b| {
+            springs[row].correct_position(at_a, at_b, inside.lengths[row], ends.map(|end| body.k[end as usize]));
             0.0
         });
         for _ in 0..10 {
-            sweep_sets(&body.sets, &mut ahead, |set, scratch| {
+            sweep_sets(&inside.sets, &mut ahead, |set, scratch| {
                 let (values, gradient) = (&mut scratch.values, &mut scratch.gradient);
-                tet_volume::correct_position(&body.part(set), 1.0, values, body.set_k.row(set), gradient)
+                tet_volume::correct_position(&inside.part(set), 1.0, values, inside.set_k.row(set), gradient)
             });
         }
         // Nothing holds the bar, so what the sweeps turn it by has to be taken away.
