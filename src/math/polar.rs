@@ -115,7 +115,15 @@ pub fn rotation(a: &Mat3, guess: &Mat3) -> Mat3 {
         signs[svd.singular_values.imin()] = -1.0;
     }
     let turned = u * Mat3::from_diagonal(&signs) * v_t;
-    if turned.iter().all(|entry| entry.is_finite()) { turned } else { *guess }
+    if turned.iter().any(|entry| !entry.is_finite()) {
+        return *guess;
+    }
+    // Where the matrix alone tells the rotation, the guess must not pull at it.
+    let mut q = quaternion(&turned).map(|entry| [entry; LANES]);
+    let lanes = std::array::from_fn(|n| [a[(n / 3, n % 3)] / size; LANES]);
+    let [is_there, ..] = turn_towards(&lanes, &mut q);
+    let r = matrices(&q);
+    if is_there { Mat3::from_fn(|row, column| r[3 * row + column][0]) } else { turned }
 }
 
 /// The unit quaternion of a rotation matrix, real part first.

@@ -341,3 +341,16 @@ fn what_stays_has_the_volume_it_had_and_is_bounded() {
         assert!((flowed - Mat3::identity()).norm() <= 1.0, "{stretch} makes {flowed}");
     }
 }
+
+#[test]
+fn a_rigid_motion_far_from_the_guess_leaves_nothing_to_do() {
+    bodies(243, |body, random| {
+        for angle in [1.5, 2.5, 3.0] {
+            let (rotation, away) = (turn(angle, random), random.vector());
+            let x: Vec<Vec3> = body.rest.iter().map(|x| rotation * x + away).collect();
+            for (goal, x) in body.from_unturned(&x).iter().zip(&x) {
+                assert_near(*goal, *x, 1e-12);
+            }
+        }
+    });
+}

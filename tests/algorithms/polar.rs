@@ -258,3 +258,13 @@ fn quaternions_and_matrices_say_the_same() {
         (0..LANES).for_each(|l| assert_alike(&matrix(&q, l), &all[l].1, 1e-14));
     }
 }
+
+#[test]
+fn the_slow_way_finds_the_nearest_rotation_to_the_last_digits() {
+    let mut random = Random(210);
+    for round in 0..300 {
+        let (a, r) = made(values(&mut random, [1.0, -1.0, 0.0][round % 3]), &mut random);
+        let guess = r * turn(random.within(0.0, 3.0), &mut random);
+        assert_alike(&rotation(&a, &guess), &r, 1e-12);
+    }
+}

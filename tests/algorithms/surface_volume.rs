@@ -73,7 +73,7 @@ fn the_gradient_is_a_third_of_the_area_normal() {
 /// One correction towards a volume.
 fn correct(x: &mut [Vec3], triangles: &[[u32; 3]], wanted: f64, weights: &[f64]) {
     let normals = area_normals(x, triangles);
-    let step = multiplier(wanted - volume(x, &normals), weights, &normals).unwrap();
+    let step = multiplier(wanted - volume(x, &normals), |i| weights[i], &normals).unwrap();
     x.iter_mut().zip(&normals).zip(weights).for_each(|((x, n), w)| *x += n * (w * step));
 }
 
@@ -127,7 +127,7 @@ fn velocities_are_left_without_growth() {
         let mut v = random.vectors(normals.len());
         let before = growth(&v, &normals);
         assert!(before.abs() > 1e-3);
-        let step = multiplier(-before, &weights, &normals).unwrap();
+        let step = multiplier(-before, |i| weights[i], &normals).unwrap();
         v.iter_mut().zip(&normals).zip(&weights).for_each(|((v, n), w)| *v += n * (w * step));
         assert_close(growth(&v, &normals), 0.0, 1e-12 * before.abs());
     }
@@ -136,10 +136,10 @@ fn velocities_are_left_without_growth() {
 #[test]
 fn without_weights_or_normals_nothing_can_be_corrected() {
     let normals = Random(275).vectors(5);
-    assert_eq!(multiplier(1.0, &[0.0; 5], &normals), None);
-    assert_eq!(multiplier(1.0, &[1.0; 5], &[Vec3::zeros(); 5]), None);
-    assert_eq!(multiplier(f64::NAN, &[1.0; 5], &normals), None);
-    assert_eq!(multiplier(1.0, &[f64::NAN; 5], &normals), None);
+    assert_eq!(multiplier(1.0, |_| 0.0, &normals), None);
+    assert_eq!(multiplier(1.0, |_| 1.0, &[Vec3::zeros(); 5]), None);
+    assert_eq!(multiplier(f64::NAN, |_| 1.0, &normals), None);
+    assert_eq!(multiplier(1.0, |_| f64::NAN, &normals), None);
 }
 
 fn inner(mesh: &Mesh, range: [f64; 2]) -> InnerStructure {
@@ -158,7 +158,7 @@ fn across_a_sphere_is_the_opposite_vertex() {
         // Pushed in on one side, and moved as a whole.
         let pole = mesh.positions[0];
         let pushed: Vec<Vec3> = mesh.positions.iter().map(|x| x - pole * (0.1 * x.dot(&pole)) + Vec3::x()).collect();
-        assert_close(inner.change(0, &pushed), 0.2, 1e-12);
+        assert_close(inner.change(0, &pushed), -0.2, 1e-12);
         let moved: Vec<Vec3> = mesh.positions.iter().map(|x| x + Vec3::x()).collect();
         (0..moved.len()).for_each(|i| assert_close(inner.change(i, &moved), 0.0, 1e-12));
     }
@@ -275,4 +275,13 @@ fn a_ray_finds_the_same_first_triangle_as_brute_force() {
     }
     assert!(hits > 1500, "{hits} rays hit anything");
     Bvh::build(&[], &[]).along(Vec3::zeros(), Vec3::x(), |_| unreachable!("nothing is there"));
+}
+
+#[test]
+fn a_share_that_is_no_number_leaves_all_alike() {
+    for bad in [f64::NAN, f64::INFINITY] {
+        let mut weights = vec![0.0; 4];
+        blend(0.5, &[1.0, bad, 0.0, 2.0], &mut weights);
+        assert_eq!(weights, vec![0.25; 4]);
+    }
 }

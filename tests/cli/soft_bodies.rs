@@ -182,3 +182,48 @@ fn tetrahedra_are_written_for_other_programs() {
     place.run(&["tet", "body.obj", "-o", "body.vtk", "--cell", "-1"]).ends_with(3, &["cannot be"]);
     place.run(&["tet", "body.obj", "-o", "no/such/body.vtk", "--cell", "0.25"]).succeeds();
 }
+
+#[test]
+fn open_meshes_are_refused_for_matched_shapes_and_taken_as_tetrahedra_by_themselves() {
+    let open = quads([0.4, 0.4, 0.4]).replace("f 2 4 8 6\n", "");
+    let run = of_file(&open, "model = \"shape_matching\"").bake(&[]).ends_with(3, &[]);
+    for words in ["4 open edges", "model = \"tetrahedra\"", "close the mesh"] {
+        assert!(run.err.contains(words), "`{words}` is missing in {}", run.err);
+    }
+    let auto = "model = \"auto\"\ntetrahedra = { cell = 0.1 }";
+    assert!(of_file(&open, auto).bake(&[]).succeeds().err.contains(" tetrahedra in cells of"));
+    assert!(of_file(&quads([0.4, 0.4, 0.4]), auto).bake(&[]).succeeds().err.contains(" matched regions of 3 edges"));
+    // Faces that look in different directions have no inside.
+    let twisted = quads([0.4, 0.4, 0.4]).replace("f 2 4 8 6", "f 6 8 4 2");
+    let run = of_file(&twisted, "model = \"shape_matching\"").bake(&[]).ends_with(3, &[]);
+    assert!(run.err.contains("turn from outwards to inwards"), "{}", run.err);
+    // All of them inwards are as good as outwards.
+    let inwards: String = quads([0.4, 0.4, 0.4])
+        .lines()
+        .map(|line| match line.strip_prefix("f ") {
+            Some(face) => format!("f {}\n", face.split(' ').rev().collect::<Vec<_>>().join(" ")),
+            None => format!("{line}\n"),
+        })
+        .collect();
+    of_file(&inwards, "model = \"shape_matching\"").bake(&[]).succeeds();
+    let run =
+        of_file(&quads([0.4, 0.4, 0.4]), "model = \"shape_matching\"\npressure = 100").bake(&[]).ends_with(3, &[]);
+    assert!(run.err.contains("tetrahedra"), "{}", run.err);
+}
+
+#[test]
+fn inspect_shows_and_colours_paths() {
+    let place = of_file(&quads([0.4, 0.4, 0.4]), "model = \"shape_matching\"\nshape_matching = { omega = 1 }");
+    let scene = place.path("scene.toml");
+    let folder = place.path("paths");
+    let run = place.run(&["inspect", scene.to_str().unwrap(), "--paths", folder.to_str().unwrap()]).succeeds();
+    assert!(run.out.contains("paths") && run.out.contains("mean stretches"), "{}", run.out);
+    let text = String::from_utf8(place.read("paths/body.paths.obj")).unwrap();
+    let vertices: Vec<&str> = text.lines().filter(|line| line.starts_with("v ")).collect();
+    assert_eq!(vertices.len(), 8);
+    assert!(vertices.iter().all(|line| line.split(' ').count() == 7), "{text}");
+    let place = Place::new(BOX);
+    let scene = place.path("scene.toml");
+    let run = place.run(&["inspect", scene.to_str().unwrap(), "--paths", "nowhere"]).ends_with(3, &[]);
+    assert!(run.err.contains("no soft body whose shapes are matched"), "{}", run.err);
+}

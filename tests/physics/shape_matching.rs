@@ -166,17 +166,20 @@ fn what_is_pressed_flat_stays_flatter_if_it_is_plastic() {
         let ball = format!("{BALL}\ntransform = {{ translate = [0, 0.305, 0] }}\n{plastic}");
         let plate = "[[collider]]\nname = \"plate\"\nshape = \"box\"\ncenter = [0, 0.75, 0]\nsize = [2, 0.2, 2]\n\
                      transform = { translate = { keys = [[2, [0, 0, 0]], [12, [0, -0.3, 0]], [24, [0, -0.3, 0]], [30, [0, 1, 0]]] } }\n";
-        let world = scene(45, "", &format!("{}{FLOOR}{plate}", body("ball", &ball, "omega = 4, stiffness = 1")));
+        let world = scene(75, "", &format!("{}{FLOOR}{plate}", body("ball", &ball, "omega = 4, stiffness = 1")));
+        // The mean of the last second: an elastic ball swings after it was let go.
         let mut height = 0.0;
         world.simulate(|frame| {
             assert_eq!(frame.state.bodies[0].flowed.is_empty(), plastic.is_empty(), "what flows is remembered");
             let y = frame.vertices[0].positions.iter().map(|x| x.y);
-            height = y.clone().fold(0.0, f64::max) - y.fold(f64::INFINITY, f64::min);
+            if frame.number > 50 {
+                height += (y.clone().fold(0.0, f64::max) - y.fold(f64::INFINITY, f64::min)) / 25.0;
+            }
         });
         height
     });
     println!("elastic {:.4} m, plastic {:.4} m high", heights[0], heights[1]);
-    assert!(heights[0] > 0.55 && heights[1] < heights[0] - 0.03, "{heights:?}");
+    assert!(heights[0] > 0.5 && heights[1] < heights[0] - 0.05, "{heights:?}");
 }
 
 #[test]

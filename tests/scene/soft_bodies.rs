@@ -166,3 +166,29 @@ fn names_are_shared_with_cloths_and_colliders() {
                     mesh = { ball = { radius = 1 } }";
     expect(&bad(&scene(rendered)), &[("7:15 `ball_render` is the name of `soft_body[1]` already", "its own name")]);
 }
+
+#[test]
+fn how_shapes_are_matched_can_be_typed() {
+    let usual = body("").matching;
+    assert_eq!((usual.omega, usual.stiffness, usual.damping, usual.keep_volume), (3, 0.9, 5.0, true));
+    assert_eq!([usual.alpha, usual.beta, usual.s_min, usual.s_max], [0.2, 0.1, 0.01, 0.1]);
+    let typed = body(
+        "model = \"shape_matching\"\nstart_scale = [1, 0, -1]\n\
+         shape_matching = { omega = 2, stiffness = 1, damping = 0, keep_volume = false, alpha = 1, beta = 0, s_min = 0.2, s_max = 0.3 }",
+    );
+    assert_eq!((typed.kind, typed.start_scale), (SoftKind::ShapeMatching, [1.0, 0.0, -1.0]));
+    let matching = typed.matching;
+    assert_eq!((matching.omega, matching.stiffness, matching.damping, matching.keep_volume), (2, 1.0, 0.0, false));
+    assert_eq!([matching.alpha, matching.beta, matching.s_min, matching.s_max], [1.0, 0.0, 0.2, 0.3]);
+    assert_eq!(body("model = \"auto\"").kind, SoftKind::Auto);
+    for (line, words) in [
+        ("shape_matching = { omega = 0 }", "omega"),
+        ("shape_matching = { stiffness = 1.5 }", "stiffness"),
+        ("shape_matching = { alpha = -0.1 }", "alpha"),
+        ("shape_matching = { rings = 2 }", "rings"),
+        ("model = \"jelly\"", "jelly"),
+    ] {
+        let problems = format!("{:?}", bad(&scene(line)).problems);
+        assert!(problems.contains(words), "{line}: {problems}");
+    }
+}

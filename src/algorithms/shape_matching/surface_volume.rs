@@ -124,7 +124,7 @@ pub fn blend(alpha: f64, local: &[f64], weights: &mut [f64]) {
     let share = if sum > 0.0 && sum.is_finite() { (1.0 - alpha) / sum } else { 0.0 };
     let alike = if share > 0.0 { alpha } else { 1.0 } / count;
     for (weight, local) in weights.iter_mut().zip(local) {
-        *weight = local * share + alike;
+        *weight = if share > 0.0 { local * share + alike } else { alike };
     }
 }
 

@@ -25,9 +25,16 @@ pub struct InspectArgs {
     /// Print JSON
     #[arg(long, env = "KILN_JSON", value_parser = switch())]
     json: bool,
+    /// Of a scene: write the meshes of soft bodies whose shapes are matched into this folder, with every path in its own colour (OBJ with
+    /// vertex colours)
+    #[arg(long, env = "KILN_PATHS", value_name = "FOLDER")]
+    paths: Option<PathBuf>,
 }
 
 pub fn run(arguments: &InspectArgs) -> Result<(), Failure> {
+    if let Some(folder) = &arguments.paths {
+        write_paths(&arguments.path, folder)?;
+    }
     let report = inspect(&arguments.path)?;
     print(&if arguments.json { format!("{report:#}\n") } else { text(&report, 0) })
 }
@@ -89,6 +96,46 @@ fn scene(path: &Path) -> Result<Json, Failure> {
         }
     }
     Ok(json!({ "kind": "scene", "file": path, "scene": report, "lattices": lattices }))
+}
+
+/// The meshes of bodies whose shapes are matched, coloured by path.
+fn write_paths(path: &Path, folder: &Path) -> Result<(), Failure> {
+    let resolved = load_scene(Some(path), &SceneArgs { set: Vec::new(), frames: None })?;
+    let (model, ..) =
+        model::build(&resolved.scene).map_err(|problems| refuse(Some(path), &problems, Some(&resolved.document)))?;
+    let mut bodies = model.soft_bodies.iter().filter_map(|body| Some((body, body.shape()?))).peekable();
+    if bodies.peek().is_none() {
+        let cause = format!("{} has no soft body whose shapes are matched", path.display());
+        return Err(Failure::new(Exit::InvalidInput, cause, "use a scene with `model = \"shape_matching\"`"));
+    }
+    let unwritable = |error: std::io::Error| {
+        let cause = format!("cannot write to {}: {error}", folder.display());
+        Failure::new(Exit::InputOutput, cause, "check the folder and its permissions")
+    };
+    std::fs::create_dir_all(folder).map_err(unwritable)?;
+    for (body, shape) in bodies {
+        let mut text = format!("# paths of {}\n", body.name);
+        for number in 0..shape.regions.path_count() {
+            let [r, g, b] = colour(number);
+            for x in shape.regions.particles(number..number + 1).map(|i| body.rest[i]) {
+                text += &format!("v {:.6} {:.6} {:.6} {r:.3} {g:.3} {b:.3}\n", x.x, x.y, x.z);
+            }
+        }
+        for [a, b, c] in &body.mesh.triangles {
+            text += &format!("f {} {} {}\n", a + 1, b + 1, c + 1);
+        }
+        std::fs::write(folder.join(format!("{}.paths.obj", body.name)), text).map_err(unwritable)?;
+    }
+    Ok(())
+}
+
+/// Colours of which neighbours differ: hues a golden ratio apart.
+fn colour(number: usize) -> [f64; 3] {
+    let hue = (number as f64 * 0.618_034).fract();
+    [0.0, 1.0 / 3.0, 2.0 / 3.0].map(|at| {
+        let away = (hue - at + 1.5).fract() - 0.5;
+        (1.0 - 3.0 * away.abs()).clamp(0.15, 1.0)
+    })
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {

@@ -34,9 +34,9 @@ const PUSH_OUT_SPEED: f64 = 1.0;
 const OPPOSITE: f64 = -0.3;
 /// Pairs from which on measuring them is shared out to threads.
 const PARALLEL_PAIRS: usize = 256;
-/// Sweeps over contacts of vertices that are carried by particles of a volume: neighbours share these, so one sweep would leave each where the next
-/// one has pushed it.
-pub const CARRIED_SWEEPS: u32 = 4;
+/// Sweeps over contacts of soft bodies: neighbours share particles, so one sweep would leave each where the next one has pushed it, and no
+/// stack would come to rest.
+pub const SOFT_SWEEPS: u32 = 4;
 
 /// Part of the distance kept that may be missing at a frame's end before that counts as a broken promise.
 pub const THIN: f64 = 0.5;

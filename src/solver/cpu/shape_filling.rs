@@ -2,6 +2,9 @@
 //!
 //! Based on: [Bender14 §4.4.2]
 //!
+//! Elasticity and volume are forces within the body, so they never move or turn it as a whole, also where it touches something (the thesis
+//! lets volume do that): contacts do. With it the motion that keeping the volume made fed balls that should have come to rest.
+//!
 //! All sums run along paths, which threads share out, so that no result depends on their number. Inner loops are compiled for the widest vectors
 //! of the processor that it runs on; they do not add in another order for that, so its kind makes no difference either.
 
@@ -68,7 +71,6 @@ pub struct ShapeFilling<'m> {
     local_weights: Vec<f64>,
     /// How much of a volume that lacks each particle brings back: in velocities, and in positions, which heed contacts.
     weights: Vec<[f64; 2]>,
-    touches_anything: bool,
     /// Relative error of the volume before elasticity.
     off: f64,
     /// Whether the body is led back to its shape as a whole in this step.
@@ -101,7 +103,6 @@ impl<'m> ShapeFilling<'m> {
             local: vec![0.0; count],
             local_weights: vec![0.0; count],
             weights: vec![[0.0; 2]; count],
-            touches_anything: false,
             off: 0.0,
             is_lost: false,
             mean_mass: body.mass.iter().sum::<f64>() / count as f64,
@@ -158,6 +159,12 @@ impl<'m> ShapeFilling<'m> {
             let first = shape.regions.particles(path..path + 1).start;
             arch.dispatch(|| fit_path(shape, first, moments, directions, flowed, rows, quaternions));
         });
+    }
+
+    /// The sums for the motion of the whole.
+    fn whole_motions(&self, x: &[Vec3], v: &[Vec3], middle: Vec3) -> damping::Motions {
+        let rows = x.iter().zip(v).zip(&self.body.mass).map(|((x, v), &m)| damping::motions(m, x - middle, *v));
+        rows.fold([0.0; 16], |sum, row| std::array::from_fn(|n| sum[n] + row[n]))
     }
 
     /// How the body is turned as a whole.
@@ -361,7 +368,6 @@ impl Filling for ShapeFilling<'_> {
         });
         let alike = alpha.max((self.off.abs() / MENDED_ALIKE).min(1.0));
         surface_volume::blend(alike, &self.local, &mut self.local_weights);
-        self.touches_anything = touches.iter().any(|touches| *touches);
         let weights = &self.local_weights;
         let weight = |i: usize| [weights[i], if touches[i] { 0.0 } else { weights[i] }];
         let mut nothing = vec![(); ahead.len()];
@@ -409,7 +415,7 @@ impl Filling for ShapeFilling<'_> {
         let (normals, weights) = (&self.normals, &self.weights);
         for_each(&mut self.ways, |i, way| *way = normals[i] * (weights[i][1] * multiplier));
         self.limit_ways();
-        if self.is_free && !self.touches_anything {
+        if self.is_free {
             matching::keep_momentum(&self.body.mass, &self.from, &mut self.ways);
         }
         ahead.iter_mut().zip(&self.ways).for_each(|(ahead, way)| *ahead += way);
@@ -430,9 +436,9 @@ impl Filling for ShapeFilling<'_> {
         }
         if self.is_lost {
             // Being led gives no speed but that of the whole.
-            let sums = x.iter().zip(&*v).zip(&self.body.mass).map(|((x, v), &m)| damping::motions(m, *x, *v));
-            let motion = damping::motion(&sums.fold([0.0; 16], |sum, row| std::array::from_fn(|n| sum[n] + row[n])));
-            x.iter().zip(v).for_each(|(x, v)| *v = damping::velocity(&motion, 1, *x));
+            let middle = self.middle(x);
+            let motion = damping::motion(&self.whole_motions(x, v, middle));
+            x.iter().zip(v).for_each(|(x, v)| *v = damping::velocity(&motion, 1, x - middle));
             return;
         }
         // The normals of the last correction, which has hardly changed them.
@@ -440,7 +446,7 @@ impl Filling for ShapeFilling<'_> {
         if let Some(multiplier) = surface_volume::multiplier(-growth, |i| self.weights[i][0], &self.normals) {
             let (normals, weights) = (&self.normals, &self.weights);
             for_each(&mut self.ways, |i, way| *way = normals[i] * (weights[i][0] * multiplier));
-            if self.is_free && !self.touches_anything {
+            if self.is_free {
                 matching::keep_momentum(&self.body.mass, x, &mut self.ways);
             }
             v.iter_mut().zip(&self.ways).for_each(|(v, way)| *v += way);

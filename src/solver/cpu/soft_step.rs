@@ -15,7 +15,7 @@
 
 use super::body_step::{BodyStep, vertices_of};
 use super::breaks::Breaks;
-use super::contacts::{CARRIED_SWEEPS, Contacts, Point};
+use super::contacts::{Contacts, Point, SOFT_SWEEPS};
 use super::filling::Filling;
 use super::pin_targets::pin_targets;
 use super::shape_filling::ShapeFilling;
@@ -222,7 +222,7 @@ impl BodyStep for SoftStep<'_> {
                 break;
             }
         }
-        (1..CARRIED_SWEEPS).for_each(|_| self.touch());
+        (1..SOFT_SWEEPS).for_each(|_| self.touch());
         self.left.copy_from_slice(&self.ahead);
     }
 

@@ -28,7 +28,7 @@ use self::tangles::Tangles;
 use super::StepWorld;
 use super::body_step::{Bodies, push_vertex, vertices_of};
 use super::breaks::Breaks;
-use super::contacts::{CARRIED_SWEEPS, THIN};
+use super::contacts::{SOFT_SWEEPS, THIN};
 use crate::algorithms::contact::pair::PairContact;
 use crate::algorithms::contact::proximity::{Pairing, proximity};
 use crate::algorithms::contact::restitution;
@@ -416,10 +416,12 @@ impl<'m> Touching<'m> {
         self.take_vertices(bodies);
         let mut is_changed = false;
         let (surfaces, to) = (&self.surfaces, &mut self.to);
-        let sweeps = if surfaces.carry_any() { CARRIED_SWEEPS } else { 1 };
+        let soft = self.model.cloths.len()..self.model.body_count();
+        let is_soft = |v: u32| soft.contains(&usize::from(surfaces.body_of[v as usize]));
+        let sweeps = if soft.is_empty() { 1 } else { SOFT_SWEEPS };
         for sweep in 0..sweeps {
             for contact in &mut self.contacts {
-                if sweep > 0 && contact.vertices.iter().all(|&v| surfaces.row(v).is_none()) {
+                if sweep > 0 && ![0, 3].iter().any(|&side| is_soft(contact.vertices[side])) {
                     continue;
                 }
                 let by = contact.correct_position(contact.vertices.map(|v| surfaces.place(v, to)));

@@ -170,11 +170,6 @@ impl Surfaces {
         }
     }
 
-    /// Whether any vertex is carried.
-    pub fn carry_any(&self) -> bool {
-        !self.rows.is_empty()
-    }
-
     /// What carries a vertex; none where it is its own handle.
     #[inline]
     pub fn row(&self, vertex: u32) -> Option<&Row> {
