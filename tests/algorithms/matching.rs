@@ -1,7 +1,7 @@
 //! Goals of matched regions: against sums over members and another decomposition, and what goals must keep.
 
 use kiln::algorithms::shape_matching::fast_summation::Regions;
-use kiln::algorithms::shape_matching::matching::{Moments, RestShapes, Transform, flow, keep_momentum};
+use kiln::algorithms::shape_matching::matching::{Moments, RestShapes, Transform, Whole, flow};
 use kiln::math::polar::{LANES, quaternion};
 use kiln::math::{Mat3, Vec3};
 
@@ -101,6 +101,10 @@ fn deformed(body: &Body, random: &mut Random) -> Vec<Vec3> {
     let bend = random.vector() * 0.3;
     let place = |x: &Vec3| shear * x + bend * x.dot(&bend).powi(2) + random.vector() * 0.01;
     body.rest.iter().map(place).collect()
+}
+
+fn keep_momentum(mass: &[f64], x: &[Vec3], ways: &mut [Vec3]) {
+    Whole::new(mass, x).keep_momentum(mass, x, ways);
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn made_bodies_have_sizes() {
 #[test]
 fn each_mistake_is_named() {
     let cases = [
-        ("model = \"jelly\"", "7:9 expected `tetrahedra`, found `jelly`", ""),
+        ("model = \"jelly\"", "7:9 expected one of `tetrahedra`, `shape_matching`, `auto`, found `jelly`", ""),
         ("density = 0", "7:11 0 is too small, it must be more than 0", "water"),
         ("stiffness = -1", "7:13 -1 is too small, the least is 0", "Young"),
         ("damping = -1", "7:11 -1 is too small, the least is 0", "[s]"),

@@ -240,22 +240,47 @@ pub fn flow(flowed: &Mat3, stretch: &Mat3, yields_at: f64, creep: f64, h: f64) -
 /// Largest turn of a body that displacements can mean [rad].
 const LARGEST_TURN: f64 = 0.5;
 
-/// Take out of displacements what would move or turn the body as a whole: masses, places and displacements of its particles.
-pub fn keep_momentum(masses: &[f64], x: &[Vec3], displacements: &mut [Vec3]) {
-    let total: f64 = masses.iter().sum();
-    let centre = x.iter().zip(masses).map(|(x, m)| x * *m).sum::<Vec3>() / total;
-    let (mut moved, mut turned, mut inertia) = (Vec3::zeros(), Vec3::zeros(), Mat3::zeros());
-    for ((x, &m), by) in x.iter().zip(masses).zip(&*displacements) {
-        let arm = x - centre;
-        moved += by * m;
-        turned += arm.cross(by) * m;
-        inertia += (Mat3::from_diagonal_element(arm.norm_squared()) - arm * arm.transpose()) * m;
+/// A body as a whole: what its displacements must not move or turn.
+#[derive(Clone, Copy, Debug)]
+pub struct Whole {
+    mass: f64,
+    centre: Vec3,
+    inverse_inertia: Mat3,
+}
+
+impl Whole {
+    /// Of particles with these masses at these places.
+    pub fn new(masses: &[f64], x: &[Vec3]) -> Self {
+        let mass: f64 = masses.iter().sum();
+        let centre = x.iter().zip(masses).map(|(x, m)| x * *m).sum::<Vec3>() / mass;
+        let [mut xx, mut yy, mut zz, mut xy, mut xz, mut yz] = [0.0; 6];
+        for (x, m) in x.iter().zip(masses) {
+            let arm = x - centre;
+            let weighted = arm * *m;
+            xx += weighted.x * arm.x;
+            yy += weighted.y * arm.y;
+            zz += weighted.z * arm.z;
+            xy += weighted.x * arm.y;
+            xz += weighted.x * arm.z;
+            yz += weighted.y * arm.z;
+        }
+        let inertia = Mat3::new(yy + zz, -xy, -xz, -xy, xx + zz, -yz, -xz, -yz, xx + yy);
+        Whole { mass, centre, inverse_inertia: inertia.try_inverse().unwrap_or_default() }
     }
-    let shift = moved / total;
-    let turn = inertia.try_inverse().map_or(Vec3::zeros(), |inverse| inverse * turned);
-    // What is in one point or on one line can be turned by anything.
-    let turn = if turn.norm() < LARGEST_TURN { turn } else { Vec3::zeros() };
-    for (x, by) in x.iter().zip(displacements) {
-        *by -= shift + turn.cross(&(x - centre));
+
+    /// Take out of displacements what would move or turn it; masses and places are the same.
+    pub fn keep_momentum(&self, masses: &[f64], x: &[Vec3], displacements: &mut [Vec3]) {
+        let (mut moved, mut turned) = (Vec3::zeros(), Vec3::zeros());
+        for ((x, &m), by) in x.iter().zip(masses).zip(&*displacements) {
+            let by = by * m;
+            moved += by;
+            turned += (x - self.centre).cross(&by);
+        }
+        let (shift, turn) = (moved / self.mass, self.inverse_inertia * turned);
+        // What is in one point or on one line can be turned by anything.
+        let turn = if turn.norm() < LARGEST_TURN { turn } else { Vec3::zeros() };
+        for (x, by) in x.iter().zip(displacements) {
+            *by -= shift + turn.cross(&(x - self.centre));
+        }
     }
 }

@@ -15,7 +15,7 @@ use pulp::Arch;
 use super::filling::Filling;
 use super::{PARALLEL_PARTICLES, for_each};
 use crate::algorithms::shape_matching::fast_summation::{self, Regions};
-use crate::algorithms::shape_matching::matching::{self, Moments, Transform};
+use crate::algorithms::shape_matching::matching::{self, Moments, Transform, Whole};
 use crate::algorithms::shape_matching::{damping, surface_volume};
 use crate::math::polar::{self, LANES};
 use crate::math::{Mat3, Vec3};
@@ -50,6 +50,7 @@ pub struct ShapeFilling<'m> {
     is_free: bool,
     /// Where particles are at the start of the step: angular momentum is kept about these, because what is moved along its velocity keeps it.
     from: Vec<Vec3>,
+    whole: Whole,
     /// Running sums of places, and then of transforms.
     moments: Vec<Moments>,
     transforms: Vec<Transform>,
@@ -64,6 +65,8 @@ pub struct ShapeFilling<'m> {
     doubled: Vec<Vec3>,
     normals: Vec<Vec3>,
     directions: Vec<Vec3>,
+    /// Whether the area normals are those of the look-ahead positions that are corrected next.
+    normals_are_of_ahead: bool,
     /// Way of each particle to its shape in this step, or by the volume [m].
     ways: Vec<Vec3>,
     /// How much each particle is deformed.
@@ -90,6 +93,7 @@ impl<'m> ShapeFilling<'m> {
             h: 0.0,
             is_free: body.k.iter().all(|k| *k > 0.0) && body.pins.soft.is_empty(),
             from: body.rest.clone(),
+            whole: Whole::new(&body.mass, &body.rest),
             moments: vec![[0.0; 12]; rows],
             transforms: vec![[0.0; 12]; rows],
             motions: vec![[0.0; 16]; rows],
@@ -99,6 +103,7 @@ impl<'m> ShapeFilling<'m> {
             doubled: vec![Vec3::zeros(); body.mesh.triangles.len()],
             normals: vec![Vec3::zeros(); count],
             directions: vec![Vec3::zeros(); count],
+            normals_are_of_ahead: false,
             ways: vec![Vec3::zeros(); count],
             local: vec![0.0; count],
             local_weights: vec![0.0; count],
@@ -328,6 +333,7 @@ impl Filling for ShapeFilling<'_> {
         let (body, shape) = (self.body, self.shape);
         let middle = self.middle(ahead);
         self.from.copy_from_slice(&moving.x);
+        self.whole = Whole::new(&body.mass, &moving.x);
         self.point_normals(ahead);
         self.off = surface_volume::volume(ahead, &self.normals) / shape.volume - 1.0;
         self.is_lost = shape.settings.keep_volume && !FINDS_BACK.contains(&(1.0 + self.off));
@@ -347,7 +353,7 @@ impl Filling for ShapeFilling<'_> {
             *way = if body.k[i] > 0.0 { (goal - ahead[i]) * part } else { Vec3::zeros() };
         });
         if self.is_free {
-            matching::keep_momentum(&body.mass, &self.from, &mut self.ways);
+            self.whole.keep_momentum(&body.mass, &self.from, &mut self.ways);
         }
         ahead.iter_mut().zip(&self.ways).for_each(|(ahead, way)| *ahead += way);
     }
@@ -359,7 +365,9 @@ impl Filling for ShapeFilling<'_> {
             return;
         }
         // Only what would bring the volume nearer counts: a peak that has more than its part would else be given all of it.
-        let sign = if self.volume(ahead) <= shape.volume { 1.0 } else { -1.0 };
+        self.point_normals(ahead);
+        self.normals_are_of_ahead = true;
+        let sign = if surface_volume::volume(ahead, &self.normals) <= shape.volume { 1.0 } else { -1.0 };
         let (ways, directions) = (&self.ways, &self.directions);
         for_each(&mut self.local, |i, local| {
             let through = (-sign * shape.inner.change(i, ahead)).max(0.0);
@@ -399,7 +407,9 @@ impl Filling for ShapeFilling<'_> {
         if !self.shape.settings.keep_volume {
             return if ahead.iter().all(|x| x.norm_squared().is_finite()) { 0.0 } else { f64::INFINITY };
         }
-        self.point_normals(ahead);
+        if !std::mem::replace(&mut self.normals_are_of_ahead, false) {
+            self.point_normals(ahead);
+        }
         let volume = surface_volume::volume(ahead, &self.normals);
         let error = (volume / self.shape.volume - 1.0).abs();
         if error.is_nan() {
@@ -416,7 +426,7 @@ impl Filling for ShapeFilling<'_> {
         for_each(&mut self.ways, |i, way| *way = normals[i] * (weights[i][1] * multiplier));
         self.limit_ways();
         if self.is_free {
-            matching::keep_momentum(&self.body.mass, &self.from, &mut self.ways);
+            self.whole.keep_momentum(&self.body.mass, &self.from, &mut self.ways);
         }
         ahead.iter_mut().zip(&self.ways).for_each(|(ahead, way)| *ahead += way);
         error
@@ -447,7 +457,7 @@ impl Filling for ShapeFilling<'_> {
             let (normals, weights) = (&self.normals, &self.weights);
             for_each(&mut self.ways, |i, way| *way = normals[i] * (weights[i][0] * multiplier));
             if self.is_free {
-                matching::keep_momentum(&self.body.mass, x, &mut self.ways);
+                Whole::new(&self.body.mass, x).keep_momentum(&self.body.mass, x, &mut self.ways);
             }
             v.iter_mut().zip(&self.ways).for_each(|(v, way)| *v += way);
         }
