@@ -54,7 +54,7 @@ impl Body {
         (0..x.len()).map(goal).collect()
     }
 
-    fn from_unturned(&self, x: &[Vec3]) -> Vec<Vec3> {
+    fn goals_from_unturned(&self, x: &[Vec3]) -> Vec<Vec3> {
         let normals = directions(x, &self.mesh.triangles);
         self.goals(x, &normals, &[], &mut vec![[1.0, 0.0, 0.0, 0.0]; x.len()])
     }
@@ -112,7 +112,7 @@ fn goals_are_those_of_brute_force() {
     bodies(240, |body, random| {
         let x = deformed(body, random);
         let expected = body.oracle(&x, &vec![Mat3::identity(); x.len()]);
-        for (found, expected) in body.from_unturned(&x).iter().zip(expected) {
+        for (found, expected) in body.goals_from_unturned(&x).iter().zip(expected) {
             assert_near(*found, expected, 1e-10);
         }
     });
@@ -142,7 +142,7 @@ fn a_rigid_motion_leaves_nothing_to_do() {
         for angle in [0.0, 0.1, 0.5] {
             let (rotation, away) = (turn(angle, random), random.vector());
             let x: Vec<Vec3> = body.rest.iter().map(|x| rotation * x + away).collect();
-            for (goal, x) in body.from_unturned(&x).iter().zip(&x) {
+            for (goal, x) in body.goals_from_unturned(&x).iter().zip(&x) {
                 assert_near(*goal, *x, 1e-12);
             }
         }
@@ -190,7 +190,7 @@ fn what_was_far_from_the_guess_is_exact_the_next_time() {
 #[test]
 fn at_rest_goals_are_where_particles_are() {
     bodies(245, |body, _| {
-        for (goal, rest) in body.from_unturned(&body.rest).iter().zip(&body.rest) {
+        for (goal, rest) in body.goals_from_unturned(&body.rest).iter().zip(&body.rest) {
             // Sums that differ by what a region is away from the middle leave some tens of roundings.
             assert_near(*goal, *rest, 3e-14);
         }
@@ -202,7 +202,7 @@ fn goals_keep_momentum_whatever_the_deformation() {
     bodies(246, |body, random| {
         let torn = random.vectors(body.rest.len());
         for x in [deformed(body, random), torn] {
-            let ways: Vec<Vec3> = body.from_unturned(&x).iter().zip(&x).map(|(goal, x)| goal - x).collect();
+            let ways: Vec<Vec3> = body.goals_from_unturned(&x).iter().zip(&x).map(|(goal, x)| goal - x).collect();
             let parts: f64 = ways.iter().zip(&body.mass).map(|(way, m)| way.norm() * m).sum();
             let sum: Vec3 = ways.iter().zip(&body.mass).map(|(way, m)| way * *m).sum();
             assert!(parts > 0.1 * body.mass.iter().sum::<f64>() * 0.01, "nothing moved");
@@ -352,7 +352,7 @@ fn a_rigid_motion_far_from_the_guess_leaves_nothing_to_do() {
         for angle in [1.5, 2.5, 3.0] {
             let (rotation, away) = (turn(angle, random), random.vector());
             let x: Vec<Vec3> = body.rest.iter().map(|x| rotation * x + away).collect();
-            for (goal, x) in body.from_unturned(&x).iter().zip(&x) {
+            for (goal, x) in body.goals_from_unturned(&x).iter().zip(&x) {
                 assert_near(*goal, *x, 1e-12);
             }
         }

@@ -48,7 +48,7 @@ impl RestShapes {
             rest,
             shared_mass,
         };
-        for region in 0..regions.len() {
+        for (region, &normal) in normals.iter().enumerate() {
             let mass: f64 = regions.members(region).map(|i| shapes.shared_mass[i]).sum();
             let mean = |value: &dyn Fn(usize) -> f64| {
                 regions.members(region).map(|i| value(i) * shapes.shared_mass[i]).sum::<f64>() / mass
@@ -60,7 +60,6 @@ impl RestShapes {
                 let arm = shapes.rest[i] - centre;
                 arm * arm.transpose() * shapes.shared_mass[i]
             });
-            let normal = normals[region];
             let spread = spread.sum::<Mat3>() + normal * normal.transpose() * weight;
             shapes.inverse_spread.push(spread.try_inverse().unwrap_or_default());
             shapes.masses.push(mass);
