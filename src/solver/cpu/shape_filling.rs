@@ -67,8 +67,10 @@ pub struct ShapeFilling<'m> {
     directions: Vec<Vec3>,
     /// Whether the area normals are those of the look-ahead positions that are corrected next.
     normals_are_of_ahead: bool,
-    /// Way of each particle to its shape in this step, or by the volume [m].
+    /// Ways of the particles, to their shape or by the volume [m].
     ways: Vec<Vec3>,
+    /// How far along its normal each particle was moved to its shape in this step [m].
+    risen: Vec<f64>,
     /// How much each particle is deformed.
     local: Vec<f64>,
     local_weights: Vec<f64>,
@@ -105,6 +107,7 @@ impl<'m> ShapeFilling<'m> {
             directions: vec![Vec3::zeros(); count],
             normals_are_of_ahead: false,
             ways: vec![Vec3::zeros(); count],
+            risen: vec![0.0; count],
             local: vec![0.0; count],
             local_weights: vec![0.0; count],
             weights: vec![[0.0; 2]; count],
@@ -339,6 +342,7 @@ impl Filling for ShapeFilling<'_> {
         self.is_lost = shape.settings.keep_volume && !FINDS_BACK.contains(&(1.0 + self.off));
         if self.is_lost {
             self.lead_back(ahead, middle);
+            self.risen.fill(0.0);
             return;
         }
         self.point_directions();
@@ -355,6 +359,8 @@ impl Filling for ShapeFilling<'_> {
         if self.is_free {
             self.whole.keep_momentum(&body.mass, &self.from, &mut self.ways);
         }
+        let (ways, directions) = (&self.ways, &self.directions);
+        for_each(&mut self.risen, |i, risen| *risen = ways[i].dot(&directions[i]));
         ahead.iter_mut().zip(&self.ways).for_each(|(ahead, way)| *ahead += way);
     }
 
@@ -368,11 +374,11 @@ impl Filling for ShapeFilling<'_> {
         self.point_normals(ahead);
         self.normals_are_of_ahead = true;
         let sign = if surface_volume::volume(ahead, &self.normals) <= shape.volume { 1.0 } else { -1.0 };
-        let (ways, directions) = (&self.ways, &self.directions);
+        let risen = &self.risen;
         for_each(&mut self.local, |i, local| {
             let through = (-sign * shape.inner.change(i, ahead)).max(0.0);
-            let way = (sign * ways[i].dot(&directions[i])).max(0.0);
-            *local = beta * shape.inner.weights[i] * through + (1.0 - beta) * way;
+            let risen = (sign * risen[i]).max(0.0);
+            *local = beta * shape.inner.weights[i] * through + (1.0 - beta) * risen;
         });
         let alike = alpha.max((self.off.abs() / MENDED_ALIKE).min(1.0));
         surface_volume::blend(alike, &self.local, &mut self.local_weights);
@@ -448,7 +454,11 @@ impl Filling for ShapeFilling<'_> {
             // Being led gives no speed but that of the whole.
             let middle = self.middle(x);
             let motion = damping::motion(&self.whole_motions(x, v, middle));
-            x.iter().zip(v).for_each(|(x, v)| *v = damping::velocity(&motion, 1, x - middle));
+            for ((x, v), k) in x.iter().zip(v).zip(&self.body.k) {
+                if *k > 0.0 {
+                    *v = damping::velocity(&motion, 1, x - middle);
+                }
+            }
             return;
         }
         // The normals of the last correction, which has hardly changed them.
@@ -467,6 +477,9 @@ impl Filling for ShapeFilling<'_> {
         let (shape, Some(plasticity)) = (self.shape, self.body.flesh.plasticity) else {
             return;
         };
+        if self.is_lost {
+            return; // nothing was fitted in this step
+        }
         if moving.flowed.is_empty() {
             let none = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
             moving.flowed = none.iter().copied().cycle().take(9 * moving.x.len()).collect();
