@@ -265,15 +265,16 @@ pub fn make_caches(
     for mesh in &cached {
         let body = plan.body(mesh.body);
         let polygons = read_rest_mesh(job, &rest_file(body, mesh.is_render))?;
-        // That of a soft body is in the store.
-        let is_bound = mesh.is_render && mesh.body < plan.cloths.len();
+        // What tetrahedra carry is in the store; other render meshes follow the simulated one.
+        let in_store = names::stored_render(&body.name);
+        let is_bound = mesh.is_render && !store.header().objects.iter().any(|object| object.name == in_store);
         let bound = is_bound.then(|| bind(job, plan, body, &polygons)).transpose()?;
         if let Some(BoundMesh { fit, .. }) = &bound {
             let (name, vertices, outside) = (&mesh.name, fit.vertices, fit.outside);
             let rest = names::render_rest_file(&body.name);
             let rest = rest.display();
             tell(&format!(
-                "caches of \"{name}\" hold its render mesh, {vertices} vertices ({outside} beside the cloth); its rest mesh \
+                "caches of \"{name}\" hold its render mesh, {vertices} vertices ({outside} beside its object); its rest mesh \
                  is {rest}"
             ));
         }
@@ -309,14 +310,14 @@ pub fn make_caches(
     Ok(entries.collect())
 }
 
-/// Ties a render mesh to its cloth, both as they are in the job.
-fn bind(job: &Path, plan: &Plan, cloth: &PlannedBody, render: &PolyMesh) -> Result<BoundMesh, Failure> {
-    let coordinates = Coordinates::new(&plan.output, &cloth.placement);
+/// Ties a render mesh to its body, both as they are in the job.
+fn bind(job: &Path, plan: &Plan, body: &PlannedBody, render: &PolyMesh) -> Result<BoundMesh, Failure> {
+    let coordinates = Coordinates::new(&plan.output, &body.placement);
     let in_world = |mesh: &PolyMesh| {
         let positions = mesh.positions.iter().map(|&p| coordinates.to_world(p)).collect();
         PolyMesh { positions, ..mesh.clone() }
     };
-    let simulated = read_rest_mesh(job, &names::rest_file(&cloth.name))?;
+    let simulated = read_rest_mesh(job, &names::rest_file(&body.name))?;
     Ok(BoundMesh::build(&in_world(&simulated), &in_world(render)))
 }
 

@@ -112,7 +112,7 @@ fn render_meshes_that_cannot_be_used_are_refused_or_warned_about() {
     place.write("dense.obj", "v -50 0 -50\nv 50 0 -50\nv 50 0 50\nv -50 0 50\nf 4 3 2 1\n");
     place.run(&["check", "scene.toml"]).ends_with(0, &["warning", "4 of 4 vertices are far from its object", "`unit`"]);
     let centimetres = "cloth.sheet.render_mesh={ mesh = \"dense.obj\", unit = \"cm\" }";
-    let run = place.bake(&["--set", centimetres]).ends_with(0, &["4 vertices (0 beside the cloth)"]);
+    let run = place.bake(&["--set", centimetres]).ends_with(0, &["4 vertices (0 beside its object)"]);
     assert!(!run.err.contains("far from"));
     assert_eq!(place.json("job/manifest.json")["inputs"][0]["file"], "dense.obj");
 

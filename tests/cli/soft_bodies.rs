@@ -108,6 +108,23 @@ fn render_meshes_are_embedded() {
 }
 
 #[test]
+fn render_meshes_follow_matched_shapes() {
+    let place = Place::new(BOX);
+    let same = "{ box = { size = [0.4, 0.4, 0.4], vertices = [5, 5, 5] } }";
+    let render = format!("soft_body.box.render_mesh={{ mesh = {same}, write = \"beside\" }}");
+    let matched = "soft_body.box.model=\"shape_matching\"";
+    place.bake(&["--set", &render, "--set", matched, "--set", "scene.frames=1-8"]).succeeds();
+    let [own, rendered] = ["job/box.pc2", "job/box_render.pc2"].map(|file| place.read(file));
+    assert_eq!(own.len(), rendered.len());
+    let number = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().unwrap());
+    let apart = own[32..].chunks(4).zip(rendered[32..].chunks(4)).map(|(a, b)| (number(a) - number(b)).abs());
+    assert!(apart.fold(0.0, f32::max) < 1e-6);
+    std::fs::remove_file(place.path("job/box_render.pc2")).unwrap();
+    place.run(&["convert", "job", "--to", "pc2"]).succeeds();
+    assert_eq!(place.read("job/box_render.pc2"), rendered);
+}
+
+#[test]
 fn any_triangles_are_a_body_or_are_refused_with_a_reason() {
     // Thin, but something.
     let plate = of_file("v 0 0 0\nv 1 0 0\nv 1 0 1\nv 0 0 1\nf 1 2 3 4\n", "");
