@@ -98,6 +98,11 @@ impl ColliderModel {
         }
     }
 
+    /// Whether it is made of triangles.
+    pub fn has_triangles(&self) -> bool {
+        !matches!(self.form, Form::Primitive(_))
+    }
+
     /// Whether time changes nothing.
     pub fn is_still(&self) -> bool {
         self.animated().is_none() && self.motion.is_constant()

@@ -81,6 +81,23 @@ impl Model {
         self.cloths.iter().map(|cloth| &cloth.pins).chain(self.soft_bodies.iter().map(|body| &body.pins))
     }
 
+    /// Whether anything can touch anything.
+    pub fn has_contacts(&self) -> bool {
+        let colliders = (0..self.body_count()).flat_map(|body| self.contact.with_colliders(body));
+        self.has_touching_triangles() || colliders.flatten().next().is_some()
+    }
+
+    /// Whether a triangle of one body can touch one of another or of itself.
+    pub fn has_touching_triangles(&self) -> bool {
+        let bodies = self.body_count();
+        let has_triangles = |other: usize| match other.checked_sub(bodies) {
+            None => true,
+            Some(collider) => self.colliders[collider].has_triangles(),
+        };
+        let mut others = (0..bodies + self.colliders.len()).filter(|&other| has_triangles(other));
+        others.any(|other| (0..bodies).any(|body| self.contact.between(body, other).is_some()))
+    }
+
     /// The path of a body in the scene file.
     pub fn path(&self, body: usize) -> KeyPath {
         match body.checked_sub(self.cloths.len()) {

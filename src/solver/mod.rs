@@ -1,6 +1,9 @@
 //! Time steps. A backend gets what drives the world during one frame, advances the state, and hands back vertices.
 
 pub mod cpu;
+pub mod device;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 pub mod substeps;
 pub mod wind;
 
@@ -143,6 +146,10 @@ pub trait Backend {
     fn fetch(&mut self, state: &State, body: usize, vertices: &mut Vertices) -> Quality;
     /// Time spent since this was last asked.
     fn take_seconds(&mut self) -> PhaseSeconds;
+    /// What the user should know since this was last asked, such as that the device is gone.
+    fn take_note(&mut self) -> Option<String> {
+        None
+    }
 }
 
 /// How often a frame that misses its tolerance is simulated again, each time with twice the steps.

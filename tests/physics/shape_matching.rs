@@ -106,6 +106,61 @@ fn flattened_inverted_and_collapsed_bodies_recover_within_60_steps() {
     }
 }
 
+/// One step a frame, so that a frame's end tells what its step was about.
+fn flattened(rest: &str, matching: &str) -> World {
+    let rest = format!("{rest}\nself_collision = false");
+    World::new(&format!(
+        "[scene]\nname = \"test\"\nfps = 200\nframes = \"0-60\"\nsubsteps = 1\ngravity = [0, 0, 0]\n[air]\ndrag = 0\n{}",
+        body("body", &rest, matching)
+    ))
+}
+
+#[test]
+fn a_plastic_body_that_is_led_back_does_not_take_its_damage_for_its_shape() {
+    let world = flattened(
+        "mesh = { box = { size = [0.6, 0.4, 0.4], vertices = [13, 9, 9] } }\nstart_scale = [1, 0.1, 1]\n\
+         plasticity = { yield = 0.01, creep = 100 }",
+        "omega = 3",
+    );
+    let (mut before, mut lost_frames) = (1.0, 0);
+    let end = world.simulate(|frame| {
+        let error = frame.quality[0].volume_error.abs();
+        if before > 0.35 && error > 0.35 {
+            lost_frames += 1;
+            assert!(frame.state.bodies[0].flowed.is_empty(), "frame {}: shapes flow that were not fitted", frame.number);
+        }
+        before = error;
+    });
+    assert!(lost_frames > 1, "{lost_frames}");
+    let height = |x: &[Vec3]| x.iter().map(|x| x.y).fold(f64::NEG_INFINITY, f64::max);
+    let [now, at_rest] = [&end.bodies[0].x, &world.model.soft_bodies[0].rest].map(|x| height(x));
+    assert!(now > 0.9 * at_rest, "{now} of {at_rest} m");
+}
+
+#[test]
+fn pins_lead_a_body_that_is_led_back() {
+    let world = flattened(
+        "mesh = { box = { size = [0.6, 0.4, 0.4], vertices = [13, 9, 9] } }\nstart_scale = [1, 0.1, 1]\n\
+         pins = [{ box = { min = [-1, -1, -1], max = [-0.29, 1, 1] }, follow = { translate = { keys = [[0, [0, 0, 0]], [60, [0, 0, 0.3]]] } } }]",
+        "omega = 3",
+    );
+    let (pins, mut lost_frames) = (&world.model.soft_bodies[0].pins.particles, 0);
+    assert!(!pins.is_empty());
+    let mut before = 1.0;
+    world.simulate(|frame| {
+        let error = frame.quality[0].volume_error.abs();
+        if frame.number > 1 && before > 0.35 && error > 0.35 {
+            lost_frames += 1;
+            for pin in pins {
+                let v = frame.state.bodies[0].v[pin.particle as usize];
+                assert!((v - Vec3::new(0.0, 0.0, 1.0)).norm() < 1e-9, "frame {}: {v:?}", frame.number);
+            }
+        }
+        before = error;
+    });
+    assert!(lost_frames > 1, "{lost_frames}");
+}
+
 #[test]
 fn bodies_lie_still_three_seconds_after_they_were_put_down() {
     let stiff = "omega = 4, stiffness = 1";

@@ -45,10 +45,14 @@ impl World {
     }
 
     /// Simulate all frames; `see` is called after each one.
-    pub fn simulate(&self, mut see: impl FnMut(Frame)) -> State {
+    pub fn simulate(&self, see: impl FnMut(Frame)) -> State {
+        self.simulate_on(&mut CpuBackend::new(&self.scene, &self.model), see)
+    }
+
+    /// The same on some backend.
+    pub fn simulate_on(&self, backend: &mut dyn Backend, mut see: impl FnMut(Frame)) -> State {
         let World { scene, model, .. } = self;
         let mut state = self.start.clone();
-        let mut backend = CpuBackend::new(scene, model);
         let mut vertices: Vec<Vertices> = model.skins().map(|_| Vertices::default()).collect();
         let frame_seconds = scene.fps.frame_seconds();
         // As in a bake, the first frame is looked at before anything moves.
@@ -59,7 +63,7 @@ impl World {
             let seconds = (frame - scene.first_frame) as f64 * frame_seconds;
             let moments = [frame, frame + 1].map(|frame| Moment::at(frame as f64));
             let drive = Drive { moments, seconds, frame_seconds, substeps: 1 };
-            let report = advance_frame(&mut backend, scene, model, &mut state, drive);
+            let report = advance_frame(backend, scene, model, &mut state, drive);
             let quality: Vec<Quality> =
                 (0..model.body_count()).map(|body| backend.fetch(&state, body, &mut vertices[body])).collect();
             let frame = frame + 1;

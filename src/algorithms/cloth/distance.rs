@@ -11,7 +11,7 @@ use crate::math::Vec3;
 
 /// Largest part of the look-ahead distance that one correction removes. The squared form over-corrects by half here (at 26 %
 /// stretch) and by less below, so a sweep cannot overshoot; it also caps the impulse that pulls a torn model together.
-const LARGEST_CORRECTION: f64 = 0.3;
+pub const LARGEST_CORRECTION: f64 = 0.3;
 
 /// One distance constraint, ready for the sweep. A correction moves `a` by `+share_a * c d` and `b` by `-share_b * c d`.
 #[derive(Clone, Copy, Debug)]

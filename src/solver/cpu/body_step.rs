@@ -31,6 +31,8 @@ pub trait BodyStep {
     fn mend(&mut self, _: &BodyState, _: &StepWorld) {}
     /// Whether its numbers have ended.
     fn is_broken(&self) -> bool;
+    /// Bring the look-ahead positions here, where they are elsewhere: before anything asks for them.
+    fn fetch(&mut self) {}
     /// The look-ahead positions of the particles.
     fn ahead(&self) -> &[Vec3];
     /// Move the look-ahead positions to these places: of the vertices, or of the particles where those only carry vertices.

@@ -77,20 +77,20 @@ pub struct ClothStep<'m> {
     cloth: &'m ClothModel,
     solver: Solver,
     /// The distances, with what those that can go slack have of their own.
-    distances: Vec<Distance>,
+    pub(in crate::solver) distances: Vec<Distance>,
     /// Lengths of the constraints at the start of the frame, if the cloth is torn apart; empty otherwise.
-    torn: Vec<f64>,
+    pub(in crate::solver) torn: Vec<f64>,
     /// Look-ahead positions.
-    ahead: Vec<Vec3>,
+    pub(in crate::solver) ahead: Vec<Vec3>,
     /// Air velocity at each triangle during the frame.
     wind: Vec<Vec3>,
     /// Velocity change of each triangle by air.
     air: Vec<Vec3>,
     /// Places of the pinned vertices at the start and end of the step.
-    pin_targets: Vec<[Vec3; 2]>,
+    pub(in crate::solver) pin_targets: Vec<[Vec3; 2]>,
     /// The same for those that are only drawn there.
-    soft_targets: Vec<[Vec3; 2]>,
-    contacts: Contacts,
+    pub(in crate::solver) soft_targets: Vec<[Vec3; 2]>,
+    pub(in crate::solver) contacts: Contacts,
     /// Steps between two air impulses.
     air_interval: u32,
     /// Steps between two bending impulses.
@@ -155,6 +155,15 @@ impl<'m> ClothStep<'m> {
             let wh = soft.frequency * h;
             ((to - y) * (wh * wh) + ((to - from) - way) * (2.0 * wh)) / (1.0 + 2.0 * wh + wh * wh)
         });
+    }
+
+    /// Where pins want their vertices in this step.
+    pub(in crate::solver) fn place_pins(&mut self, world: &StepWorld) {
+        let pins = &self.cloth.pins;
+        self.pin_targets.clear();
+        self.pin_targets.extend(pin_targets(pins, pins.vertices.iter(), world));
+        self.soft_targets.clear();
+        self.soft_targets.extend(pin_targets(pins, pins.soft.iter().map(|soft| &soft.pin), world));
     }
 
     /// What is torn apart comes together at a bounded rate: its constraints are as long as they were, less what has healed since.
@@ -419,11 +428,7 @@ impl BodyStep for ClothStep<'_> {
         }
         let cloth = self.cloth;
         let StepWorld { h, gravity, .. } = *world;
-        self.pin_targets.clear();
-        self.pin_targets.extend(pin_targets(&cloth.pins, cloth.pins.vertices.iter(), world));
-        self.soft_targets.clear();
-        self.soft_targets.extend(pin_targets(&cloth.pins, cloth.pins.soft.iter().map(|soft| &soft.pin), world));
-
+        self.place_pins(world);
         self.bending.apply(cloth, moving, h, step);
         self.blow(moving, world, step);
         self.contacts.find(self.number, cloth, moving, world);

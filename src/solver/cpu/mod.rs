@@ -1,16 +1,16 @@
 //! The backend that runs on the processor, in f64.
 
 mod bending_step;
-mod body_step;
+pub(in crate::solver) mod body_step;
 mod breaks;
-mod cloth_step;
-mod contacts;
+pub(in crate::solver) mod cloth_step;
+pub(in crate::solver) mod contacts;
 pub mod filling;
 pub mod independent;
 pub mod linear;
 mod pin_targets;
 pub mod shape_filling;
-mod soft_step;
+pub(in crate::solver) mod soft_step;
 mod strip_sweep;
 mod tet_filling;
 mod touching;
@@ -55,12 +55,12 @@ pub struct StepWorld<'a, 'm> {
     /// Friction of each collider.
     collider_friction: Vec<Friction>,
     /// Key-frame time at the start and end of the step.
-    frames: [f64; 2],
-    gravity: Vec3,
-    drag: f64,
-    h: f64,
+    pub(in crate::solver) frames: [f64; 2],
+    pub(in crate::solver) gravity: Vec3,
+    pub(in crate::solver) drag: f64,
+    pub(in crate::solver) h: f64,
     /// Steps to the end of the frame, this one included.
-    steps_left: u32,
+    pub(in crate::solver) steps_left: u32,
     /// Time spent on colliders [s].
     collider_seconds: &'a mut f64,
 }
@@ -79,6 +79,15 @@ pub struct CpuBackend<'m> {
 impl<'m> CpuBackend<'m> {
     /// Make one for a model; it runs on the threads of the rayon pool it is called from.
     pub fn new(scene: &'m Scene, model: &'m Model) -> Self {
+        Self::with_bodies(scene, model, |_| None)
+    }
+
+    /// The same with bodies that are simulated elsewhere, by their number.
+    pub(in crate::solver) fn with_bodies(
+        scene: &'m Scene,
+        model: &'m Model,
+        elsewhere: impl Fn(usize) -> Option<Box<dyn BodyStep + 'm>>,
+    ) -> Self {
         let start = Moment::start(scene);
         let drive = Drive { moments: [start; 2], seconds: 0.0, frame_seconds: 0.0, substeps: 1 };
         let place = |(number, collider): (usize, &'m ColliderModel)| {
@@ -86,21 +95,18 @@ impl<'m> CpuBackend<'m> {
             model.pins().for_each(|pins| collider.keep(pins.anchors()));
             collider
         };
-        let cloths = model
-            .cloths
-            .iter()
-            .enumerate()
-            .map(|(number, cloth)| -> Box<dyn BodyStep + 'm> { Box::new(ClothStep::new(number, cloth, model)) });
-        let soft = model
-            .soft_bodies
-            .iter()
-            .zip(model.cloths.len()..)
-            .map(|(body, number)| -> Box<dyn BodyStep + 'm> { Box::new(SoftStep::new(number, body, model)) });
+        let here = |number: usize| -> Box<dyn BodyStep + 'm> {
+            match number.checked_sub(model.cloths.len()) {
+                None => Box::new(ClothStep::new(number, &model.cloths[number], model)),
+                Some(soft) => Box::new(SoftStep::new(number, &model.soft_bodies[soft], model)),
+            }
+        };
+        let bodies = (0..model.body_count()).map(|number| elsewhere(number).unwrap_or_else(|| here(number)));
         CpuBackend {
             scene,
             model,
             drive,
-            bodies: cloths.chain(soft).collect(),
+            bodies: bodies.collect(),
             colliders: model.colliders.iter().enumerate().map(place).collect(),
             touching: Touching::new(model),
             collider_seconds: 0.0,

@@ -55,6 +55,8 @@ struct TouchedCollider {
 /// Everything that touches, and how.
 pub struct Touching<'m> {
     model: &'m Model,
+    /// Whether no triangle can touch another one, whatever happens.
+    is_idle: bool,
     surfaces: Surfaces,
     colliders: Vec<TouchedCollider>,
     candidates: Candidates,
@@ -123,6 +125,7 @@ impl<'m> Touching<'m> {
             released: Vec::new(),
             tangles: Tangles::default(),
             seconds: 0.0,
+            is_idle: !model.has_touching_triangles(),
             surfaces,
             model,
         }
@@ -197,12 +200,16 @@ impl<'m> Touching<'m> {
     }
 
     /// See what may touch and what does, from the start of the step and the look-ahead positions.
-    pub fn look(&mut self, bodies: &Bodies, states: &[BodyState], world: &StepWorld) {
+    pub fn look(&mut self, bodies: &mut Bodies, states: &[BodyState], world: &StepWorld) {
+        if self.is_idle {
+            return;
+        }
         let start = Instant::now();
+        bodies.iter_mut().for_each(|body| body.fetch());
         let StepWorld { colliders, collider_friction, h, .. } = world;
         self.gather(colliders);
         self.place_colliders(colliders, [0, 1]);
-        for ((body, step), state) in self.surfaces.bodies.iter().zip(bodies).zip(states) {
+        for ((body, step), state) in self.surfaces.bodies.iter().zip(&*bodies).zip(states) {
             vertices_of(step.skin(), &state.x, &mut self.from[body.vertices()]);
             self.from[body.handles()].copy_from_slice(&state.x[..body.handle_count]);
         }
@@ -210,7 +217,7 @@ impl<'m> Touching<'m> {
         if self.candidates.is_empty() {
             self.start_over(colliders);
         }
-        for (body, step) in self.surfaces.bodies.iter().zip(bodies) {
+        for (body, step) in self.surfaces.bodies.iter().zip(&*bodies) {
             for &(v, collider) in step.passing() {
                 let number = self.colliders.iter().position(|touched| touched.number == collider as usize);
                 if let Some(number) = number {
@@ -412,7 +419,11 @@ impl<'m> Touching<'m> {
 
     /// Correct the look-ahead positions of the bodies by the contacts, once.
     pub fn press(&mut self, bodies: &mut Bodies) {
+        if self.is_idle {
+            return;
+        }
         let start = Instant::now();
+        bodies.iter_mut().for_each(|body| body.fetch());
         self.take_vertices(bodies);
         let mut is_changed = false;
         let (surfaces, to) = (&self.surfaces, &mut self.to);
@@ -441,7 +452,11 @@ impl<'m> Touching<'m> {
 
     /// Lead apart what is tangled, then cut short whatever would still cross.
     pub fn guard_step(&mut self, bodies: &mut Bodies, h: f64) {
+        if self.is_idle {
+            return;
+        }
         let start = Instant::now();
+        bodies.iter_mut().for_each(|body| body.fetch());
         self.take_vertices(bodies);
         self.untangle(h);
         let guarded = self.guard();
@@ -535,6 +550,9 @@ impl<'m> Touching<'m> {
 
     /// Take away the speed at which features were led apart and what was tangled was moved, and give what bounces its own.
     pub fn calm(&mut self, bodies: &mut Bodies, states: &mut [BodyState], h: f64) {
+        if self.is_idle {
+            return;
+        }
         for contact in self.contacts.iter().filter(|contact| contact.pressed > 0.0) {
             let by = contact.calm(self.velocities(contact, bodies, states, h), h);
             self.push(contact, by, bodies, states);
@@ -573,6 +591,9 @@ impl<'m> Touching<'m> {
 
     /// The end of a frame: vertices move from where the last step has left them to where they are written, as far as nothing crosses.
     pub fn guard_written(&mut self, before: &[Vec<Vec3>], states: &mut [BodyState], colliders: &[MovingCollider]) {
+        if self.is_idle {
+            return;
+        }
         let start = Instant::now();
         self.place_colliders(colliders, [1, 1]);
         for ((body, before), state) in self.surfaces.bodies.iter().zip(before).zip(&*states) {
@@ -593,6 +614,9 @@ impl<'m> Touching<'m> {
 
     /// The same for vertices that are where the last step has left them.
     pub fn judge_written(&mut self, states: &[BodyState]) {
+        if self.is_idle {
+            return;
+        }
         for (body, state) in self.surfaces.bodies.iter().zip(states) {
             self.to[body.vertices()].copy_from_slice(&state.written);
         }

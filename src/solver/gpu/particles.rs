@@ -1,0 +1,212 @@
+//! Particles of a body on the device, and what the processor knows of them.
+//!
+//! A place is two numbers of single precision, and a look-ahead the way to it: see `algorithms/motion.wgsl`. The state that a frame begins with
+//! decides all that follows: it is sent again unless the device has it already, to the bit.
+
+use std::rc::Rc;
+
+use bytemuck::{Pod, Zeroable};
+
+use super::work::{Dispatch, Gpu, Slab, Source};
+use crate::math::Vec3;
+use crate::model::BodyState;
+use crate::model::build_pins::LedParticle;
+use crate::solver::cpu::StepWorld;
+
+/// The kernels of free motion.
+pub const MOTION: Source =
+    Source { name: "motion", text: include_str!("../../algorithms/motion.wgsl"), constants: &[] };
+
+/// Four numbers, the last of which is often unused.
+pub type Four = [f32; 4];
+
+/// What is the same for all particles during a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct StepData {
+    /// [m/s²]
+    pub gravity: [f32; 3],
+    /// [s]
+    pub h: f32,
+    /// [1/s]
+    pub inverse_h: f32,
+    /// Drag of the air.
+    pub drag: f32,
+    unused: [f32; 2],
+}
+
+impl StepData {
+    /// For a step.
+    pub fn new(world: &StepWorld) -> Self {
+        StepData {
+            gravity: single(world.gravity),
+            h: world.h as f32,
+            inverse_h: (1.0 / world.h) as f32,
+            drag: world.drag as f32,
+            unused: [0.0; 2],
+        }
+    }
+}
+
+/// A vector in single precision.
+pub fn single(v: Vec3) -> [f32; 3] {
+    v.map(|c| c as f32).into()
+}
+
+/// The same with a fourth number.
+pub fn four(v: Vec3, w: f64) -> Four {
+    let [x, y, z] = single(v);
+    [x, y, z, w as f32]
+}
+
+/// A vector in double precision.
+pub fn double(v: Four) -> Vec3 {
+    Vec3::new(f64::from(v[0]), f64::from(v[1]), f64::from(v[2]))
+}
+
+/// A place as two numbers of single precision.
+pub fn split(place: Vec3, k: f64) -> [Four; 2] {
+    let high = four(place, k);
+    [high, four(place - double(high), 0.0)]
+}
+
+/// The particles of a body.
+pub struct Particles {
+    gpu: Rc<Gpu>,
+    k: Vec<f64>,
+    /// Place and inverse mass [m, 1/kg].
+    pub x: Slab<Four>,
+    /// What the places lack [m].
+    pub low: Slab<Four>,
+    /// Ways from `x` to the look-ahead positions [m].
+    pub d: Slab<Four>,
+    /// Velocities [m/s].
+    pub v: Slab<Four>,
+    /// What is the same for all.
+    pub step: Slab<StepData>,
+    led: Vec<LedParticle>,
+    led_to: Slab<Four>,
+    /// What the device has in these arrays, as far as that is known here.
+    known: Option<Known>,
+    look_ahead: Dispatch,
+    lead: Dispatch,
+    advance: Dispatch,
+}
+
+struct Known {
+    x: Vec<Four>,
+    low: Vec<Four>,
+    v: Vec<Four>,
+    d: Vec<Four>,
+}
+
+impl Particles {
+    /// For inverse masses and particles that pins lead.
+    pub fn new(gpu: &Rc<Gpu>, k: &[f64], led: &[LedParticle]) -> Self {
+        let zeros = |name| gpu.zeros::<Four>(name, k.len());
+        let (x, low, d, v) = (zeros("places"), zeros("places, low"), zeros("ways"), zeros("velocities"));
+        let step = gpu.zeros::<StepData>("step", 1);
+        let led_numbers = gpu.slab("led", &led.iter().map(|led| led.particle).collect::<Vec<u32>>());
+        let led_to = gpu.zeros::<Four>("led to", 2 * led.len());
+        let all = 0..k.len();
+        Particles {
+            look_ahead: gpu.dispatch(&MOTION, "look_ahead", all.clone(), 48, &[(1, &step), (3, &low), (4, &d), (5, &v)]),
+            lead: gpu.dispatch(&MOTION, "lead", 0..led.len(), 68, &[(2, &x), (4, &d), (6, &led_numbers), (7, &led_to)]),
+            advance: gpu.dispatch(&MOTION, "advance", all, 96, &[(1, &step), (2, &x), (3, &low), (4, &d), (5, &v)]),
+            gpu: Rc::clone(gpu),
+            k: k.to_vec(),
+            x,
+            low,
+            d,
+            v,
+            step,
+            led: led.to_vec(),
+            led_to,
+            known: None,
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.k.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.k.is_empty()
+    }
+
+    /// Begin from a state.
+    pub fn load(&mut self, moving: &BodyState) {
+        let (x, low): (Vec<Four>, Vec<Four>) =
+            moving.x.iter().zip(&self.k).map(|(x, k)| split(*x, *k)).map(|[x, low]| (x, low)).unzip();
+        let v: Vec<Four> = moving.v.iter().map(|v| four(*v, 0.0)).collect();
+        if self.known.as_ref().is_some_and(|known| known.x == x && known.low == low && known.v == v) {
+            return;
+        }
+        self.gpu.write(&self.x, 0, &x);
+        self.gpu.write(&self.low, 0, &low);
+        self.gpu.write(&self.v, 0, &v);
+        self.known = Some(Known { d: vec![[0.0; 4]; x.len()], x, low, v });
+    }
+
+    /// Velocities that may have been changed here since the last step.
+    pub fn load_velocities(&mut self, moving: &BodyState) {
+        let Some(known) = &mut self.known else { return };
+        let v: Vec<Four> = moving.v.iter().map(|v| four(*v, 0.0)).collect();
+        if known.v != v {
+            self.gpu.write(&self.v, 0, &v);
+            known.v = v;
+        }
+    }
+
+    /// What is the same for all particles in this step.
+    pub fn begin_step(&self, data: StepData) {
+        self.gpu.write(&self.step, 0, &[data]);
+    }
+
+    /// Free motion; what is led goes where pins have the vertices at the end of the step.
+    pub fn look_ahead(&self, pin_targets: &[[Vec3; 2]]) {
+        let mean = |led: &LedParticle| {
+            let [a, b] = led.ends.map(|end| pin_targets[end as usize][1]);
+            (a + b) * 0.5
+        };
+        let targets: Vec<Four> = self.led.iter().flat_map(|led| split(mean(led), 0.0)).collect();
+        self.gpu.write(&self.led_to, 0, &targets);
+        self.gpu.run([&self.look_ahead, &self.lead]);
+    }
+
+    /// The step to the look-ahead positions. Afterwards `d` holds what rounding has taken from the places.
+    pub fn advance(&self) {
+        self.gpu.run([&self.advance]);
+        self.gpu.copy(&self.low, &self.d);
+    }
+
+    /// Bring the look-ahead positions here.
+    pub fn read_ahead(&mut self, ahead: &mut [Vec3]) {
+        let Some(known) = &mut self.known else { return };
+        self.gpu.read(&self.d, &mut known.d);
+        for ((ahead, x), d) in ahead.iter_mut().zip(&known.x).zip(&known.d) {
+            *ahead = double(*x) + double(*d);
+        }
+    }
+
+    /// Take look-ahead positions that were changed here.
+    pub fn write_ahead(&mut self, ahead: &[Vec3]) {
+        let Some(known) = &mut self.known else { return };
+        let way = |(ahead, x): (&Vec3, &Four)| four(ahead - double(*x), 0.0);
+        known.d = ahead.iter().zip(&known.x).map(way).collect();
+        self.gpu.write(&self.d, 0, &known.d);
+    }
+
+    /// Bring places and velocities here.
+    pub fn read_state(&mut self, moving: &mut BodyState) {
+        let Some(known) = &mut self.known else { return };
+        let Known { x, low, v, .. } = known;
+        self.gpu.read_all([(&self.x, x), (&self.low, low), (&self.v, v)]);
+        for (i, (x, v)) in moving.x.iter_mut().zip(&mut moving.v).enumerate() {
+            *x = double(known.x[i]) + double(known.low[i]);
+            *v = double(known.v[i]);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Bakes on a device against bakes on the processor, and against themselves.
+
+use kiln::math::Vec3;
+use kiln::model::State;
+use kiln::solver::gpu::{Counts, GpuBackend, Limits};
+
+use crate::open;
+use crate::support::World;
+
+/// How far two states are apart at most [m].
+pub fn apart(a: &State, b: &State) -> f64 {
+    let both = a.bodies.iter().zip(&b.bodies).flat_map(|(a, b)| a.x.iter().zip(&b.x));
+    both.map(|(a, b): (&Vec3, &Vec3)| (a - b).norm()).fold(0.0, f64::max)
+}
+
+/// The size of everything at the start [m].
+pub fn size(world: &World) -> f64 {
+    let all = world.start.bodies.iter().flat_map(|body| &body.x);
+    let (low, high) = kiln::mesh::measures::bounds(all.copied()).unwrap();
+    (high - low).norm()
+}
+
+/// The end of a simulation on a device, and what it took.
+pub fn on_device(world: &World, limits: Option<Limits>) -> (State, Counts) {
+    let mut backend = GpuBackend::new(&world.scene, &world.model, open(limits)).unwrap();
+    let end = world.simulate_on(&mut backend, |_| ());
+    assert_eq!(backend.gpu().trouble(), None);
+    (end, backend.gpu().counts())
+}
+
+/// A scene of one frame with so many steps ends the same on device and processor.
+#[track_caller]
+pub fn agrees(name: &str, text: &str) {
+    let world = World::new(text);
+    let (end, counts) = on_device(&world, None);
+    let apart = apart(&end, &world.simulate(|_| ())) / size(&world);
+    println!("{name}: {apart:.1e} of its size; {counts:?}");
+    assert!(apart < 1e-4, "{name}: {apart}");
+    assert_eq!(on_device(&world, None).0, end, "{name}: another run gives other bits");
+}
+
+/// A hanging sheet without anything to touch.
+pub fn sheet(model: &str, rest: &str) -> String {
+    let quads = model == "grid";
+    format!(
+        "[scene]\nname = \"test\"\nfps = 30\nframes = \"0-1\"\nsubsteps = 20\n[air]\ndrag = 0\n\
+         [[cloth]]\nname = \"sheet\"\nmesh = {{ sheet = {{ size = [1, 1], vertices = [21, 21], quads = {quads} }} }}\nmodel = \"{model}\"\n\
+         self_collision = false\npins = [{{ vertices = [0, 20] }}]\n{rest}\n"
+    )
+}
+
+#[test]
+fn a_hanging_sheet_agrees() {
+    for model in ["stretch_only", "grid"] {
+        agrees(model, &sheet(model, "bend = 0"));
+    }
+}
+
+#[test]
+fn small_limits_change_nothing() {
+    let world = World::new(&sheet("grid", "bend = 0"));
+    let whole = on_device(&world, None).0;
+    assert_eq!(on_device(&world, Some(Limits { groups: 2, binding: 1 << 20 })).0, whole);
+}

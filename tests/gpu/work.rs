@@ -1,0 +1,53 @@
+//! Buffers, limits, counting, and what happens when the device goes.
+
+use kiln::solver::gpu::{Limits, SOURCES};
+
+use crate::open;
+
+#[test]
+fn there_is_an_adapter() {
+    println!("adapter: {}", open(None).name);
+}
+
+#[test]
+fn all_kernels_keep_to_what_webgpu_promises() {
+    for source in SOURCES {
+        let text = source.full_text();
+        let module = wgpu::naga::front::wgsl::parse_str(&text)
+            .unwrap_or_else(|error| panic!("{}: {}", source.name, error.emit_to_string(&text)));
+        let flags = wgpu::naga::valid::ValidationFlags::all();
+        let mut validator = wgpu::naga::valid::Validator::new(flags, wgpu::naga::valid::Capabilities::default());
+        let info = validator.validate(&module).unwrap_or_else(|error| panic!("{}: {error:?}", source.name));
+        for (number, entry) in module.entry_points.iter().enumerate() {
+            let used = info.get_entry_point(number);
+            let is_storage = |space| matches!(space, wgpu::naga::AddressSpace::Storage { .. });
+            let storage = module.global_variables.iter();
+            let count = storage.filter(|(handle, v)| is_storage(v.space) && !used[*handle].is_empty()).count();
+            assert!(count <= 8, "{} {}: {count} storage buffers", source.name, entry.name);
+        }
+    }
+}
+
+#[test]
+fn what_was_written_is_read() {
+    let gpu = open(None);
+    for count in [0, 1, 5, 1000] {
+        let numbers: Vec<u32> = (0..count).collect();
+        let slab = gpu.slab("numbers", &numbers);
+        gpu.write(&slab, 0, &numbers);
+        let mut back = Vec::new();
+        gpu.read(&slab, &mut back);
+        assert_eq!(back, numbers);
+    }
+    assert_eq!(gpu.counts().read_backs, 3);
+    assert_eq!(gpu.trouble(), None);
+}
+
+#[test]
+fn what_does_not_fit_into_a_binding_is_told() {
+    let gpu = open(Some(Limits { groups: 4, binding: 1024 }));
+    gpu.zeros::<f32>("small", 256);
+    assert_eq!(gpu.trouble(), None);
+    gpu.zeros::<f32>("large", 257);
+    assert!(gpu.trouble().unwrap().contains("`large` needs 1040 bytes"), "{:?}", gpu.trouble());
+}
