@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::cache::CacheError;
+use crate::solver::device::DeviceError;
 
 /// Every exit code. Numbers are a promise to render farms and never change their meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub enum Exit {
     GateFailed = 5,
     /// Out of memory; a retry on a larger machine may work.
     OutOfMemory = 33,
-    /// The device that was asked for does not exist.
+    /// The device that was asked for does not exist, or was lost.
     NoDevice = 69,
     /// Reading or writing failed; a retry may work.
     InputOutput = 74,
@@ -83,8 +84,8 @@ impl Exit {
             Exit::InvalidInput => "scene, mesh or job folder cannot be used; a retry fails again",
             Exit::SimulationFailed => "the frames before the failure are intact",
             Exit::GateFailed => "all frames written, but a limit of [gates] was missed",
-            Exit::OutOfMemory => "reserved: a retry with more memory may work",
-            Exit::NoDevice => "reserved: the device that was asked for does not exist",
+            Exit::OutOfMemory => "the scene does not fit into the memory of the device; a retry with more may work",
+            Exit::NoDevice => "the device that was asked for does not exist, or was lost",
             Exit::InputOutput => "reading or writing failed; a retry may work",
             Exit::StoppedEarly => "reserved: a checkpoint was written, a retry resumes",
             Exit::Interrupted => "what shells report when SIGINT (Ctrl-C) ended Kiln; bake again with --restart",
@@ -120,6 +121,15 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}; {} [{}]", self.cause, self.remedy, self.exit)
+    }
+}
+
+impl From<DeviceError> for Failure {
+    fn from(error: DeviceError) -> Self {
+        match error {
+            DeviceError::Missing { cause, remedy } => Failure::new(Exit::NoDevice, cause, remedy),
+            DeviceError::TooSmall { cause, remedy } => Failure::new(Exit::OutOfMemory, cause, remedy),
+        }
     }
 }
 

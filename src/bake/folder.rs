@@ -77,7 +77,7 @@ fn difference(there: &Manifest, wanted: &Manifest, plan: &Plan, folder: &Path) -
         return Some(format!("a bake with another version of its meshes (different: {})", changed.join(", ")));
     }
     if there.tool != wanted.tool {
-        return Some(format!("a bake by {} {} on {}", there.tool.name, there.tool.version, there.tool.cpu));
+        return Some(format!("a bake by {}", there.tool.describe()));
     }
     damaged_file(there, plan, folder).map(|file| format!("a bake whose file {file} is missing or damaged"))
 }

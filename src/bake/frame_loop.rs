@@ -13,6 +13,7 @@ use crate::mesh::measures::edge_stretch;
 use crate::model::{BodyState, Broken, Model, Moment, Promise, Skin, SoftBodyModel, State};
 use crate::scene::Scene;
 use crate::solver::cpu::CpuBackend;
+use crate::solver::device::DeviceReport;
 use crate::solver::{Backend, BodyReport, Drive, PhaseSeconds, Quality, Vertices, advance_frame};
 
 /// The simulation of a scene, one frame in memory.
@@ -20,7 +21,7 @@ pub struct FrameLoop<'m> {
     scene: &'m Scene,
     model: &'m Model,
     state: State,
-    backend: CpuBackend<'m>,
+    backend: Box<dyn Backend + 'm>,
     /// Frames since the start, pre-roll included: the clock of the weather.
     elapsed_frames: u64,
     /// Of the last frame.
@@ -36,10 +37,14 @@ pub struct FrameLoop<'m> {
 }
 
 impl<'m> FrameLoop<'m> {
-    /// Before the first frame and its pre-roll.
+    /// Before the first frame and its pre-roll, on the processor.
     pub fn new(scene: &'m Scene, model: &'m Model, state: State) -> Self {
+        Self::on(Box::new(CpuBackend::new(scene, model)), scene, model, state)
+    }
+
+    /// The same on some backend that was made for this model.
+    pub fn on(mut backend: Box<dyn Backend + 'm>, scene: &'m Scene, model: &'m Model, state: State) -> Self {
         let count = model.body_count();
-        let mut backend = CpuBackend::new(scene, model);
         backend.drive(drive(scene, [Moment::start(scene); 2], 0));
         FrameLoop {
             at_start: backend.survey(&state),
@@ -55,6 +60,16 @@ impl<'m> FrameLoop<'m> {
             model,
             state,
         }
+    }
+
+    /// What the user should know of the backend since this was last asked.
+    pub fn take_note(&mut self) -> Option<String> {
+        self.backend.take_note()
+    }
+
+    /// What a device has done, if there is one.
+    pub fn device_report(&self) -> Option<DeviceReport> {
+        self.backend.device_report()
     }
 
     /// What the store has to know.
@@ -84,6 +99,7 @@ impl<'m> FrameLoop<'m> {
             [frame, frame + 1.0].map(Moment::at)
         };
         let substeps = self.advance(moments);
+        self.check_device(first_frame)?;
         self.fetch();
         self.check_finite("in the pre-roll of", first_frame)?;
         Ok(substeps)
@@ -98,6 +114,7 @@ impl<'m> FrameLoop<'m> {
         } else if self.elapsed_frames == 0 {
             self.reports.clone_from(&self.at_start);
         }
+        self.check_device(frame)?;
         self.fetch();
         self.check_finite("at", frame)?;
         let mut record = FrameRecord {
@@ -126,7 +143,7 @@ impl<'m> FrameLoop<'m> {
 
     fn advance(&mut self, moments: [Moment; 2]) -> u32 {
         let drive = drive(self.scene, moments, self.elapsed_frames);
-        let report = advance_frame(&mut self.backend, self.scene, self.model, &mut self.state, drive);
+        let report = advance_frame(self.backend.as_mut(), self.scene, self.model, &mut self.state, drive);
         self.reports = report.bodies;
         self.phase_seconds = report.seconds;
         self.elapsed_frames += 1;
@@ -222,6 +239,14 @@ impl<'m> FrameLoop<'m> {
             })
         };
         parts.filter_map(tangled).collect()
+    }
+
+    fn check_device(&self, frame: i64) -> Result<(), Failure> {
+        self.backend.failure().map_or(Ok(()), |cause| {
+            let remedy = "the frames before are in the partial store; bake again with --restart, or let it go on on the processor with \
+                          --device-lost continue";
+            Err(Failure::new(Exit::NoDevice, format!("frame {frame} could not be simulated: {cause}"), remedy))
+        })
     }
 
     /// Every simulation vertex is also a file vertex, so looking at the latter misses nothing.

@@ -11,12 +11,14 @@ use super::outputs::{Plan, make_caches, write_rest_meshes};
 use super::progress::{Position, Progress};
 use crate::cache::frames_log::{self, FrameRecord, FramesLog};
 use crate::cache::lock::JobLock;
-use crate::cache::manifest::{FileRecord, FrameSummary, Manifest, Status, TangledStart};
+use crate::cache::manifest::{DeviceLost, FileRecord, FrameSummary, Manifest, Status, TangledStart, Tool};
 use crate::cache::names;
 use crate::cache::store::{StoreReader, StoreWriter};
 use crate::import;
 use crate::model::{Model, State};
 use crate::scene::Scene;
+use crate::solver::Backend;
+use crate::solver::device::DeviceReport;
 
 /// A scene and the folder it is baked into.
 pub struct Job<'a> {
@@ -28,6 +30,10 @@ pub struct Job<'a> {
     pub state: State,
     /// The job folder.
     pub folder: PathBuf,
+    /// What simulates it, and on which device if that is not the processor.
+    pub backend: Box<dyn Backend + 'a>,
+    /// Its name and driver.
+    pub device: Option<String>,
     /// Whether an older bake in the folder is removed first.
     pub restart: bool,
     /// Whether the first frame that breaks a promise ends the bake.
@@ -56,6 +62,15 @@ pub struct Summary {
     pub store_bytes: u64,
     /// Cloths that stretched more than they should.
     pub overstretched: Vec<String>,
+    /// What a device has done, if there was one.
+    pub device: Option<DeviceReport>,
+}
+
+/// What was simulated and stored.
+struct Baked {
+    watch: Watch,
+    store_bytes: u64,
+    device: Option<DeviceReport>,
 }
 
 impl Outcome {
@@ -97,6 +112,14 @@ fn yielded(record: &FrameRecord) -> Option<Failure> {
     Some(Failure::new(Exit::SimulationFailed, cause, remedy))
 }
 
+/// Tell if the device has gone.
+fn note_lost(frames: &mut FrameLoop, frame: i64, manifest: &mut Manifest, progress: &mut dyn Progress) {
+    if let Some(message) = frames.take_note() {
+        progress.note(&format!("warning: frame {frame}: {message}"));
+        manifest.device_lost = Some(DeviceLost { frame, message });
+    }
+}
+
 impl Job<'_> {
     /// Bakes. The manifest hears how it ended; `progress` hears it from the caller, who knows of earlier failures too.
     pub fn run(self, progress: &mut dyn Progress) -> Result<Outcome, Failure> {
@@ -117,7 +140,7 @@ impl Job<'_> {
         let scene = self.scene;
         let baked = self.bake(&plan, &mut manifest, progress);
         let failure = match &baked {
-            Ok((watch, _)) => watch.failure(),
+            Ok(baked) => baked.watch.failure(),
             Err(failure) => Some(failure.clone()),
         };
         manifest.status = match &failure {
@@ -128,18 +151,18 @@ impl Job<'_> {
         manifest.exit_code = Some(failure.as_ref().map_or(Exit::Ok, |failure| failure.exit).number().into());
         manifest.message = failure.map(|failure| failure.cause);
         let recorded = manifest.write(&path);
-        let (watch, store_bytes) = baked?;
+        let Baked { watch, store_bytes, device } = baked?;
         recorded?;
         let seconds = start.elapsed().as_secs_f64();
         let overstretched = watch.overstretched(&scene.cloths);
-        Ok(Outcome::Baked(Box::new(Summary { manifest, watch, seconds, store_bytes, overstretched })))
+        Ok(Outcome::Baked(Box::new(Summary { manifest, watch, seconds, store_bytes, overstretched, device })))
     }
 
     /// Simulates and writes everything except the manifest.
-    fn bake(self, plan: &Plan, manifest: &mut Manifest, progress: &mut dyn Progress) -> Result<(Watch, u64), Failure> {
-        let Job { scene, model, state, folder, strict, .. } = self;
+    fn bake(self, plan: &Plan, manifest: &mut Manifest, progress: &mut dyn Progress) -> Result<Baked, Failure> {
+        let Job { scene, model, state, backend, folder, strict, .. } = self;
         let rest = write_rest_meshes(&folder, plan, model)?;
-        let mut frames = FrameLoop::new(scene, model, state);
+        let mut frames = FrameLoop::on(backend, scene, model, state);
         let mut store = StoreWriter::create(&folder.join(names::STORE_FILE), &frames.store_header())?;
         let mut log = FramesLog::create(&folder.join(names::FRAMES_LOG_FILE))?;
         let mut watch = Watch::new(&scene.gates);
@@ -149,11 +172,13 @@ impl Job<'_> {
         progress.started(scene, total);
         for _ in 0..scene.lead_in() {
             let substeps = frames.lead_in()?;
+            note_lost(&mut frames, scene.first_frame, manifest, progress);
             position.done += 1;
             progress.preroll_done(position, substeps);
         }
         for frame in range {
             let record = frames.simulate(frame)?;
+            note_lost(&mut frames, frame, manifest, progress);
             if frame == scene.first_frame {
                 manifest.tangled = frames.tangled_starts();
                 manifest.tangled.iter().for_each(|tangled| progress.note(&describe_start(tangled)));
@@ -170,6 +195,7 @@ impl Job<'_> {
             position.done += 1;
             progress.frame_done(position, &record);
         }
+        let device = frames.device_report();
         let store = store.finish()?;
         progress.caches(&plan.output.formats);
         let mut reader = StoreReader::open(&store.path)?;
@@ -179,7 +205,7 @@ impl Job<'_> {
         let log = FileRecord::read(&folder.join(names::FRAMES_LOG_FILE), names::FRAMES_LOG_FILE)?;
         let written = std::iter::once(&store).chain(&rest).map(|file| FileRecord::written(&folder, file));
         manifest.files = written.chain([log]).collect();
-        Ok((watch, store.bytes))
+        Ok(Baked { watch, store_bytes: store.bytes, device })
     }
 
     /// The manifest of this job at its start.
@@ -194,6 +220,7 @@ impl Job<'_> {
             xxh3: input.xxh3.clone(),
         };
         let frames = FrameSummary { first: self.scene.first_frame, last: self.scene.last_frame, written: 0 };
-        Ok(Manifest::running(scene, self.model.inputs.iter().map(input).collect(), frames))
+        let tool = Tool::current(self.device.clone());
+        Ok(Manifest::running(tool, scene, self.model.inputs.iter().map(input).collect(), frames))
     }
 }

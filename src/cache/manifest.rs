@@ -36,12 +36,22 @@ pub struct Tool {
     pub version: String,
     /// Processor and the features that may change the last bit, such as `x86_64+avx2+fma`.
     pub cpu: String,
+    /// The graphics card that simulated, and its driver.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
 }
 
 impl Tool {
     /// This program on this machine.
-    pub fn current() -> Self {
-        Tool { name: env!("CARGO_PKG_NAME").into(), version: env!("CARGO_PKG_VERSION").into(), cpu: cpu_features() }
+    pub fn current(device: Option<String>) -> Self {
+        let (name, version) = (env!("CARGO_PKG_NAME").into(), env!("CARGO_PKG_VERSION").into());
+        Tool { name, version, cpu: cpu_features(), device }
+    }
+
+    /// For people.
+    pub fn describe(&self) -> String {
+        let device = self.device.as_ref().map(|device| format!(" and {device}")).unwrap_or_default();
+        format!("{} {} on {}{device}", self.name, self.version, self.cpu)
     }
 }
 
@@ -135,6 +145,16 @@ pub struct TangledStart {
     pub left: u64,
 }
 
+/// A device that went away during a bake.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceLost {
+    /// The first frame that the processor has simulated.
+    pub frame: i64,
+    /// What was said about it.
+    pub message: String,
+}
+
 /// Everything in `manifest.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -159,6 +179,9 @@ pub struct Manifest {
     /// Cloths that started inside of something or crossing it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tangled: Vec<TangledStart>,
+    /// Why it went on on the processor from some frame on, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_lost: Option<DeviceLost>,
     /// The caches that were made.
     pub caches: Vec<CacheFile>,
     /// The scene with every default filled in.
@@ -167,10 +190,10 @@ pub struct Manifest {
 
 impl Manifest {
     /// A job of this program that starts now.
-    pub fn running(scene: serde_json::Value, inputs: Vec<FileRecord>, frames: FrameSummary) -> Self {
+    pub fn running(tool: Tool, scene: serde_json::Value, inputs: Vec<FileRecord>, frames: FrameSummary) -> Self {
         Manifest {
             version: MANIFEST_VERSION,
-            tool: Tool::current(),
+            tool,
             status: Status::Running,
             exit_code: None,
             message: None,
@@ -178,6 +201,7 @@ impl Manifest {
             inputs,
             files: Vec::new(),
             tangled: Vec::new(),
+            device_lost: None,
             caches: Vec::new(),
             scene,
         }

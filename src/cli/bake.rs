@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::load::{Loaded, load};
 use super::progress::{Style, listener};
@@ -12,6 +12,7 @@ use crate::bake::{Exit, Failure, Job, Outcome, Progress, Summary};
 use crate::cache::manifest::{CacheFile, cpu_features};
 use crate::model::Promise;
 use crate::scene::{Scene, Substeps};
+use crate::solver::device::{DeviceChoice, DeviceReport, DeviceRequest, Opened, open_backend};
 use crate::solver::substeps;
 
 #[derive(Debug, Args)]
@@ -26,6 +27,19 @@ pub struct BakeArgs {
     /// Threads to use [default: RAYON_NUM_THREADS, or all cores]; the result does not depend on it
     #[arg(long, value_name = "N", env = "KILN_THREADS", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
+    /// Where to simulate: auto (a graphics card if there is one and the scene is large enough to gain), cpu, gpu, or gpu:NAME (a part of
+    /// what `kiln devices` calls it)
+    #[arg(long, value_name = "DEVICE", env = "KILN_DEVICE", default_value = "auto")]
+    device: DeviceChoice,
+    /// What to do when the device is lost: go on on the processor from the last frame, or stop with exit code 69
+    #[arg(long, value_name = "WHAT", env = "KILN_DEVICE_LOST", value_enum, default_value_t = WhenLost::Continue)]
+    device_lost: WhenLost,
+    /// Most memory to use on the device, in megabytes; a scene that needs more is refused with exit code 33
+    #[arg(long, value_name = "MB", env = "KILN_DEVICE_MEMORY")]
+    device_memory: Option<u64>,
+    /// Time every kernel of the device (which slows it down) and log a table at the end
+    #[arg(long, env = "KILN_PROFILE", value_parser = switch())]
+    profile: bool,
     /// How to show progress
     #[arg(long, value_name = "STYLE", env = "KILN_PROGRESS", value_enum, default_value_t = Style::Auto)]
     progress: Style,
@@ -35,6 +49,13 @@ pub struct BakeArgs {
     /// Stop at the first frame in which a promise (crossing, stretch, thickness, friction) has to yield, with exit code 4
     #[arg(long, env = "KILN_STRICT", value_parser = switch())]
     strict: bool,
+}
+
+/// What to do when the device is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum WhenLost {
+    Continue,
+    Stop,
 }
 
 pub fn run(arguments: &BakeArgs) -> Result<(), Failure> {
@@ -103,7 +124,15 @@ fn bake(arguments: &BakeArgs, progress: &mut dyn Progress) -> Result<Baked, Fail
         log(&format!("substeps: auto, {count} at the start"));
     }
     let BakeArgs { restart, strict, .. } = *arguments;
-    let job = Job { scene: &scene, model: &model, state, folder: folder.clone(), restart, strict };
+    let request = DeviceRequest {
+        choice: arguments.device.clone(),
+        may_fall_back: arguments.device_lost == WhenLost::Continue,
+        profiles: arguments.profile,
+        memory: arguments.device_memory.map(|megabytes| megabytes << 20),
+    };
+    let Opened { backend, device, line } = open_backend(&request, &scene, &model)?;
+    log(&line);
+    let job = Job { scene: &scene, model: &model, state, backend, device, folder: folder.clone(), restart, strict };
     Ok((job.run(progress)?, folder))
 }
 
@@ -145,12 +174,32 @@ fn log_summary(summary: &Summary, folder: &Path) {
     for yielded in summary.watch.yielded().iter().filter(|yielded| yielded.promise != Promise::Stretch) {
         log(&format!("warning: {}", yielded.describe()));
     }
+    summary.device.iter().for_each(log_device);
     for line in describe_caches(&summary.manifest.caches) {
         log(&line);
     }
     let frames = counted(summary.manifest.frames.written as usize, "frame", "frames");
     let (size, seconds) = (show_bytes(summary.store_bytes), summary.seconds);
     log(&format!("{frames} in {seconds:.1} s, store of {size} in {}", folder.display()));
+}
+
+fn log_device(report: &DeviceReport) {
+    let counts = report.counts;
+    log(&format!(
+        "device: {} kernels in {} passes and {} submits moved {}; {} uploads ({}), {} read-backs ({})",
+        counts.dispatches,
+        counts.passes,
+        counts.submits,
+        show_bytes(counts.kernel_bytes),
+        counts.uploads,
+        show_bytes(counts.uploaded_bytes),
+        counts.read_backs,
+        show_bytes(counts.read_bytes)
+    ));
+    for time in &report.kernels {
+        let each = 1e6 * time.seconds / time.dispatches as f64;
+        log(&format!("  {:<24} {:>9.3} s {:>9} times {each:>9.1} us", time.kernel, time.seconds, time.dispatches));
+    }
 }
 
 /// One line for each object and format.

@@ -4,6 +4,7 @@ mod bake;
 mod check;
 mod completions;
 mod convert;
+mod devices;
 mod init;
 mod inspect;
 mod load;
@@ -42,6 +43,8 @@ enum Command {
     Convert(convert::ConvertArgs),
     /// Fill a mesh with tetrahedra, as a soft body does, and write them
     Tet(tet::TetArgs),
+    /// List the graphics cards and what would be used
+    Devices(devices::DevicesArgs),
     /// Write a commented scene and a mesh to start from
     Init(init::InitArgs),
     /// Print the JSON schema of scene files
@@ -79,6 +82,7 @@ pub fn run() -> ExitCode {
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Convert(arguments) => convert::run(arguments),
         Command::Tet(arguments) => tet::run(arguments),
+        Command::Devices(arguments) => devices::run(arguments),
         Command::Init(arguments) => init::run(arguments),
         Command::Schema => schema::run(),
         Command::Completions(arguments) => completions::run::<CommandLine>(arguments),

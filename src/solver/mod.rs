@@ -11,6 +11,7 @@ use crate::math::Vec3;
 use crate::model::{Broken, Model, Moment, Promise, State};
 use crate::scene::{Scene, Substeps};
 pub use cpu::linear::LinearCounts;
+use device::DeviceReport;
 
 /// What acts from outside during one frame.
 #[derive(Clone, Copy, Debug)]
@@ -148,6 +149,14 @@ pub trait Backend {
     fn take_seconds(&mut self) -> PhaseSeconds;
     /// What the user should know since this was last asked, such as that the device is gone.
     fn take_note(&mut self) -> Option<String> {
+        None
+    }
+    /// Why nothing that it says from now on counts, if so.
+    fn failure(&self) -> Option<String> {
+        None
+    }
+    /// What a device has done, if there is one.
+    fn device_report(&self) -> Option<DeviceReport> {
         None
     }
 }

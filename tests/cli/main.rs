@@ -3,6 +3,8 @@
 
 mod bake;
 mod commands;
+#[cfg(feature = "gpu")]
+mod devices;
 mod folders;
 mod gltf;
 mod interrupted;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use kiln::cache::atomic::AtomicFile;
 use kiln::cache::frames_log::{self, Degraded, FrameRecord, FramesLog, ObjectRecord};
 use kiln::cache::lock::JobLock;
-use kiln::cache::manifest::{CacheFile, FileRecord, FrameSummary, Manifest, Status, cpu_features};
+use kiln::cache::manifest::{CacheFile, FileRecord, FrameSummary, Manifest, Status, cpu_features, Tool};
 use kiln::cache::{CacheError, Failure, names};
 use kiln::model::Promise;
 use kiln::scene::Format;
@@ -41,7 +41,7 @@ fn manifest(folder: &Path) -> Manifest {
     let inputs = vec![FileRecord::read(&written.path, "meshes/flag.obj").unwrap()];
     let scene = serde_json::json!({"name": "flag", "fps": {"numerator": 24, "denominator": 1}, "bend": 1e-5});
     let frames = FrameSummary { first: 1001, last: 1100, written: 50 };
-    let mut manifest = Manifest::running(scene, inputs, frames);
+    let mut manifest = Manifest::running(Tool::current(None), scene, inputs, frames);
     manifest.caches.push(CacheFile::new(folder, &written, Format::Pc2, "flag"));
     manifest
 }

@@ -2,7 +2,8 @@
 
 use kiln::math::Vec3;
 use kiln::model::State;
-use kiln::solver::gpu::{Counts, GpuBackend, Limits};
+use kiln::solver::device::Counts;
+use kiln::solver::gpu::{GpuBackend, Limits};
 
 use crate::open;
 use crate::support::World;
@@ -22,7 +23,7 @@ pub fn size(world: &World) -> f64 {
 
 /// The end of a simulation on a device, and what it took.
 pub fn on_device(world: &World, limits: Option<Limits>) -> (State, Counts) {
-    let mut backend = GpuBackend::new(&world.scene, &world.model, open(limits)).unwrap();
+    let mut backend = GpuBackend::new(&world.scene, &world.model, open(limits), false).unwrap();
     let end = world.simulate_on(&mut backend, |_| ());
     assert_eq!(backend.gpu().trouble(), None);
     (end, backend.gpu().counts())

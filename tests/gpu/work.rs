@@ -51,3 +51,45 @@ fn what_does_not_fit_into_a_binding_is_told() {
     gpu.zeros::<f32>("large", 257);
     assert!(gpu.trouble().unwrap().contains("`large` needs 1040 bytes"), "{:?}", gpu.trouble());
 }
+
+/// A device that goes away in the middle of a bake.
+#[test]
+fn a_bake_goes_on_on_the_processor_when_the_device_is_lost() {
+    use kiln::model::Moment;
+    use kiln::solver::cpu::CpuBackend;
+    use kiln::solver::gpu::GpuBackend;
+    use kiln::solver::{Backend, Drive};
+
+    let world = crate::support::World::new(&crate::parity::sheet("stretch_only", "bend = 0"));
+    let drive = |frame: u32| Drive {
+        moments: [frame, frame + 1].map(|frame| Moment::at(f64::from(frame))),
+        seconds: f64::from(frame) / 30.0,
+        frame_seconds: 1.0 / 30.0,
+        substeps: 20,
+    };
+    let advance = |backend: &mut dyn Backend, state: &mut kiln::model::State, frame: u32| {
+        backend.drive(drive(frame));
+        backend.advance(state);
+    };
+    for may_fall_back in [true, false] {
+        let mut backend = GpuBackend::new(&world.scene, &world.model, open(None), may_fall_back).unwrap();
+        let mut state = world.start.clone();
+        advance(&mut backend, &mut state, 0);
+        assert_eq!((backend.take_note(), backend.failure()), (None, None));
+        let before = state.clone();
+        backend.gpu().lose();
+        advance(&mut backend, &mut state, 1);
+        if !may_fall_back {
+            assert!(backend.failure().unwrap().contains("lost"));
+            assert_eq!((state, backend.take_note()), (before, None));
+            continue;
+        }
+        assert!(backend.take_note().unwrap().contains("on the processor"));
+        advance(&mut backend, &mut state, 2);
+        assert_eq!((backend.take_note(), backend.failure()), (None, None), "told once");
+        let mut expected = before;
+        let mut processor = CpuBackend::new(&world.scene, &world.model);
+        (1..3).for_each(|frame| advance(&mut processor, &mut expected, frame));
+        assert_eq!(state, expected);
+    }
+}

@@ -47,7 +47,7 @@ pub fn inspect(folder: &Path) -> Result<Json, Failure> {
         "status": manifest.status,
         "exit_code": manifest.exit_code,
         "message": manifest.message,
-        "tool": format!("{} {} on {}", manifest.tool.name, manifest.tool.version, manifest.tool.cpu),
+        "tool": manifest.tool.describe(),
         "frames": {
             "first": manifest.frames.first,
             "last": manifest.frames.last,

@@ -31,11 +31,11 @@ pub mod work;
 use std::rc::Rc;
 
 pub use adapters::{list, open, with_environment};
-pub use work::{Counts, Gpu, Limits, Source};
+pub use work::{Gpu, Limits, Source};
 
 use super::cpu::CpuBackend;
 use super::cpu::body_step::BodyStep;
-use super::device::DeviceError;
+use super::device::{DeviceError, DeviceReport};
 use super::{Backend, BodyReport, Drive, PhaseSeconds, Quality, Vertices};
 use crate::model::{Model, State};
 use crate::scene::Scene;
@@ -51,21 +51,46 @@ pub struct GpuBackend<'m> {
     drive: Option<Drive>,
     /// The order of a step, over bodies that are on the device.
     steps: CpuBackend<'m>,
-    /// Why it went on on the processor, if it did and that was not told yet.
-    fell_back: Option<String>,
-    is_lost: bool,
+    /// Whether it may go on on the processor.
+    may_fall_back: bool,
+    /// What became of the device, if anything did.
+    lost: Option<String>,
+    /// Whether that was told.
+    is_told: bool,
+    /// Bodies that are simulated on the device.
+    resident_count: usize,
 }
 
 impl<'m> GpuBackend<'m> {
-    /// Make one for a model.
-    pub fn new(scene: &'m Scene, model: &'m Model, gpu: Gpu) -> Result<Self, DeviceError> {
+    /// Make one for a model; it may go on on the processor if the device is lost.
+    pub fn new(scene: &'m Scene, model: &'m Model, gpu: Gpu, may_fall_back: bool) -> Result<Self, DeviceError> {
         let gpu = Rc::new(gpu);
+        let resident_count = std::cell::Cell::new(0);
         let bodies = |number: usize| -> Option<Box<dyn BodyStep + 'm>> {
             let cloth = model.cloths.get(number)?;
-            Some(Box::new(cloth::GpuCloth::new(&gpu, number, cloth, model)?))
+            let body = Box::new(cloth::GpuCloth::new(&gpu, number, cloth, model)?);
+            resident_count.set(resident_count.get() + 1);
+            Some(body)
         };
         let steps = CpuBackend::with_bodies(scene, model, bodies);
-        Ok(GpuBackend { scene, model, gpu, drive: None, steps, fell_back: None, is_lost: false })
+        gpu.finish();
+        if let Some(cause) = gpu.overflow() {
+            let cause = format!("{} has no room for the scene: {cause}", gpu.name);
+            let remedy = "use a card with more memory or fewer particles, raise --device-memory, or use --device cpu";
+            return Err(DeviceError::TooSmall { cause, remedy: remedy.to_owned() });
+        }
+        let resident_count = resident_count.get();
+        Ok(GpuBackend { scene, model, gpu, drive: None, steps, may_fall_back, lost: None, is_told: false, resident_count })
+    }
+
+    /// What of the scene is simulated where.
+    pub fn describe(&self) -> String {
+        let all = self.model.body_count();
+        let seen = if self.model.has_contacts() { "contact is looked for by the processor" } else { "nothing can touch" };
+        match self.resident_count {
+            there if there == all => format!("all bodies are simulated there, {seen}"),
+            there => format!("{there} of {all} bodies are simulated there, the others by the processor; {seen}"),
+        }
     }
 
     /// The device.
@@ -81,16 +106,21 @@ impl Backend for GpuBackend<'_> {
     }
 
     fn advance(&mut self, state: &mut State) -> Vec<BodyReport> {
-        if self.is_lost {
+        if self.lost.is_some() {
             return self.steps.advance(state);
         }
         let before = state.clone();
         let reports = self.steps.advance(state);
         self.gpu.submit();
-        let Some(trouble) = self.gpu.trouble() else { return reports };
+        self.lost = self.gpu.trouble();
+        if self.lost.is_none() {
+            return reports;
+        }
+        if !self.may_fall_back {
+            *state = before;
+            return reports;
+        }
         // From the last state that came back, on the processor: the work of a night is worth more than the device.
-        self.fell_back = Some(trouble);
-        self.is_lost = true;
         self.steps = CpuBackend::new(self.scene, self.model);
         if let Some(drive) = self.drive {
             self.steps.drive(drive);
@@ -112,6 +142,18 @@ impl Backend for GpuBackend<'_> {
     }
 
     fn take_note(&mut self) -> Option<String> {
-        self.fell_back.take().map(|why| format!("{why}; this and all further frames are simulated on the processor"))
+        let why = self.lost.as_ref().filter(|_| self.may_fall_back && !self.is_told)?;
+        self.is_told = true;
+        Some(format!("{}: {why}; this and all further frames are simulated on the processor", self.gpu.name))
+    }
+
+    fn failure(&self) -> Option<String> {
+        let why = self.lost.as_ref().filter(|_| !self.may_fall_back)?;
+        Some(format!("{}: {why}", self.gpu.name))
+    }
+
+    fn device_report(&self) -> Option<DeviceReport> {
+        let gpu = &self.gpu;
+        Some(DeviceReport { kernels: gpu.profile(), counts: gpu.counts(), bytes: gpu.allocated() })
     }
 }

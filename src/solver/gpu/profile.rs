@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::solver::device::KernelTime;
+
 /// Time stamps of one submit.
 const CAPACITY: u32 = 4096;
 
@@ -90,10 +92,11 @@ impl Profile {
         self.readable.unmap();
     }
 
-    /// Name, dispatches and seconds of each kernel, the longest first.
-    pub fn table(&self) -> Vec<(&'static str, u64, f64)> {
-        let mut rows: Vec<_> = self.totals.iter().map(|(kernel, (count, seconds))| (*kernel, *count, *seconds)).collect();
-        rows.sort_by(|a, b| b.2.total_cmp(&a.2));
+    /// Each kernel, the longest first.
+    pub fn table(&self) -> Vec<KernelTime> {
+        let time = |(&kernel, &(dispatches, seconds)): (&&'static str, &(u64, f64))| KernelTime { kernel, dispatches, seconds };
+        let mut rows: Vec<KernelTime> = self.totals.iter().map(time).collect();
+        rows.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
         rows
     }
 }

@@ -9,12 +9,13 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
-use std::ops::{AddAssign, Range};
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use bytemuck::{Pod, Zeroable};
 
 use super::profile::Profile;
+use crate::solver::device::{Counts, KernelTime};
 
 /// Invocations of a workgroup, in all kernels.
 pub const WORKGROUP: u32 = 64;
@@ -96,40 +97,6 @@ pub struct Dispatch {
     bytes_per_item: u64,
 }
 
-/// What was done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Kernels started.
-    pub dispatches: u64,
-    /// Compute passes.
-    pub passes: u64,
-    /// Lists of commands.
-    pub submits: u64,
-    /// Bytes that kernels read and wrote.
-    pub kernel_bytes: u64,
-    /// Transfers to the device, and their bytes.
-    pub uploads: u64,
-    /// Bytes of these.
-    pub uploaded_bytes: u64,
-    /// Transfers from the device, each of which waits for it.
-    pub read_backs: u64,
-    /// Bytes of these.
-    pub read_bytes: u64,
-}
-
-impl AddAssign for Counts {
-    fn add_assign(&mut self, more: Self) {
-        self.dispatches += more.dispatches;
-        self.passes += more.passes;
-        self.submits += more.submits;
-        self.kernel_bytes += more.kernel_bytes;
-        self.uploads += more.uploads;
-        self.uploaded_bytes += more.uploaded_bytes;
-        self.read_backs += more.read_backs;
-        self.read_bytes += more.read_bytes;
-    }
-}
-
 /// Limits that work is cut to.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -154,6 +121,8 @@ pub struct Gpu {
     trouble: Arc<Mutex<Option<String>>>,
     counts: Cell<Counts>,
     allocated: Cell<u64>,
+    /// Bytes that may be allocated.
+    memory: u64,
     profile: RefCell<Option<Profile>>,
 }
 
@@ -185,8 +154,25 @@ impl Gpu {
             trouble,
             counts: Cell::default(),
             allocated: Cell::new(0),
+            memory: u64::MAX,
             profile: RefCell::new(profile),
         }
+    }
+
+    /// The same with an upper limit for the bytes of all arrays.
+    #[must_use]
+    pub fn with_memory(self, memory: Option<u64>) -> Self {
+        Gpu { memory: memory.unwrap_or(u64::MAX), ..self }
+    }
+
+    /// Whether more was asked for than it may have or a binding can hold, in words.
+    pub fn overflow(&self) -> Option<String> {
+        let (allocated, memory) = (self.allocated.get(), self.memory);
+        if allocated > memory {
+            let megabytes = |bytes: u64| bytes.div_ceil(1 << 20);
+            return Some(format!("the scene needs {} MB, {} MB are allowed", megabytes(allocated), megabytes(memory)));
+        }
+        self.trouble()
     }
 
     /// What went wrong, if anything did.
@@ -231,7 +217,7 @@ impl Gpu {
     /// An array with these items.
     pub fn slab<T: Pod>(&self, name: &'static str, items: &[T]) -> Slab<T> {
         let slab = self.make(name, items.len());
-        if !items.is_empty() {
+        if !items.is_empty() && self.allocated.get() <= self.memory {
             self.queue.write_buffer(&slab.buffer, 0, bytemuck::cast_slice(items));
         }
         slab
@@ -249,6 +235,8 @@ impl Gpu {
             self.note(format!("`{name}` needs {size} bytes in one binding, the device allows {most}"));
         }
         self.allocated.set(self.allocated.get() + size);
+        // What is too much is counted to its end, for the message, but not asked for.
+        let size = if self.allocated.get() > self.memory { 16 } else { size };
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let usage = if size <= 4096 { usage | wgpu::BufferUsages::UNIFORM } else { usage };
         let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
@@ -446,6 +434,12 @@ impl Gpu {
         }
     }
 
+    /// Send everything, and wait until it is done.
+    pub fn finish(&self) {
+        self.submit();
+        self.wait();
+    }
+
     fn with_encoder(&self, f: impl FnOnce(&mut wgpu::CommandEncoder)) {
         let mut pending = self.pending.borrow_mut();
         f(pending.get_or_insert_with(|| self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default())));
@@ -472,8 +466,8 @@ impl Gpu {
         self.pipelines.borrow_mut().entry((source.name, kernel)).or_insert_with(make).clone()
     }
 
-    /// Time spent in each kernel, if that was asked for and the device can tell: name, dispatches, seconds.
-    pub fn profile(&self) -> Vec<(&'static str, u64, f64)> {
+    /// Time spent in each kernel, if that was asked for and the device can tell; the longest first.
+    pub fn profile(&self) -> Vec<KernelTime> {
         self.submit();
         self.profile.borrow().as_ref().map(Profile::table).unwrap_or_default()
     }
