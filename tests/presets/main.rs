@@ -3,6 +3,8 @@
 
 #[path = "../support/mod.rs"]
 mod support;
+#[cfg(feature = "gpu")]
+mod device;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
