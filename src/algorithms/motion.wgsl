@@ -25,6 +25,11 @@ struct Step {
 @group(0) @binding(6) var<storage, read> led: array<u32>;
 @group(0) @binding(7) var<storage, read> led_to: array<vec4f>;
 
+// Compilers for shaders take (a + b) - a for b. They do not know that this nothing is nothing.
+fn as_rounded(v: vec3f) -> vec3f {
+    return bitcast<vec3f>(bitcast<vec3u>(v) ^ vec3u(span.unused));
+}
+
 // p = x + h v + h²/2 g
 @compute @workgroup_size(WORKGROUP)
 fn look_ahead(@builtin(global_invocation_id) id: vec3u) {
@@ -41,18 +46,24 @@ fn lead(@builtin(global_invocation_id) id: vec3u) {
     d[i] = vec4f((led_to[2u * n].xyz - x[i].xyz) + led_to[2u * n + 1u].xyz, 0.0);
 }
 
-// v = (p - x)/h + h/2 g, x = p; what is led has no gravity of its own.
+// v = (p - x)/h + h/2 g, x = p; what is led has no gravity of its own. What moves freely only gets what constraints have added to its way:
+// rounding h and 1/h would slow it down or speed it up by the same part in every step.
 @compute @workgroup_size(WORKGROUP)
 fn advance(@builtin(global_invocation_id) id: vec3u) {
     if (!has_item(id)) { return; }
     let i = item(id);
     let start = x[i];
     let way = d[i].xyz;
-    let half = select(vec3f(0.0), step.gravity * (0.5 * step.h), start.w > 0.0);
-    v[i] = vec4f((way - low[i].xyz) * step.inverse_h + half, 0.0);
+    let half = step.gravity * (0.5 * step.h);
+    let free = v[i].xyz + half;
+    let added_way = way - (low[i].xyz + free * step.h);
+    let led = (way - low[i].xyz) * step.inverse_h;
+    v[i] = vec4f(select(led, free + half + added_way * step.inverse_h, start.w > 0.0), 0.0);
     // The sum and what rounding takes from it.
-    let to = start.xyz + way;
-    let added = to - start.xyz;
-    low[i] = vec4f((start.xyz - (to - added)) + (way - added), 0.0);
+    let to = as_rounded(start.xyz + way);
+    let added = as_rounded(to - start.xyz);
+    let lost_of_start = as_rounded(start.xyz - as_rounded(to - added));
+    let lost_of_way = as_rounded(way - added);
+    low[i] = vec4f(lost_of_start + lost_of_way, 0.0);
     x[i] = vec4f(to, start.w);
 }

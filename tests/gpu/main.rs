@@ -7,8 +7,18 @@
 mod support;
 
 mod adapters;
+mod air;
+mod attachment;
+mod bending;
+mod cloth;
+mod conforming_map;
+mod distance;
+mod elastic;
+mod motion;
 mod parity;
+mod particles;
 mod reduce;
+mod threads;
 mod work;
 
 use kiln::math::Vec3;

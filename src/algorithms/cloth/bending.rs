@@ -140,11 +140,15 @@ impl Bending {
         Bending { rows, gather: entries.into_iter().collect() }
     }
 
+    /// The rows that a particle is in, as `(row, coefficient * weight)`.
+    pub fn rows_of(&self, particle: usize) -> &[(u32, f64)] {
+        self.gather.row(particle)
+    }
+
     /// `(Q x)_i` from the measured rows: the force on a particle is the negative of it times the stiffness.
     #[inline(always)]
     pub fn gradient(&self, particle: usize, measured: &[Vec3]) -> Vec3 {
-        self.gather
-            .row(particle)
+        self.rows_of(particle)
             .iter()
             .fold(Vec3::zeros(), |sum, &(row, coefficient)| sum + measured[row as usize] * coefficient)
     }

@@ -151,4 +151,19 @@ impl WeightedReturn {
         self.factor.solve(&mut masses);
         masses.iter().map(|mass| mass.x).collect()
     }
+
+    /// `(B W Bᵀ)⁻¹` of all the vertices, column by column: for devices, where a factor cannot be solved with in parallel.
+    pub fn inverse(&mut self) -> Vec<f64> {
+        let size = self.vertices.len();
+        let mut inverse = vec![0.0; size * size];
+        for (three, columns) in inverse.chunks_mut(3 * size.max(1)).enumerate() {
+            let mut solved = vec![Vec3::zeros(); size];
+            (0..columns.len() / size).for_each(|k| solved[3 * three + k][k] = 1.0);
+            self.factor.solve(&mut solved);
+            for (k, column) in columns.chunks_mut(size).enumerate() {
+                column.iter_mut().zip(&solved).for_each(|(entry, solved)| *entry = solved[k]);
+            }
+        }
+        inverse
+    }
 }

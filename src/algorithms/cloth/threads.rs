@@ -11,7 +11,7 @@ use super::strips::straight_partners;
 use crate::math::Vec3;
 
 /// A quad's diagonal may not be shorter than this part of its length at rest.
-const SHORTEST_DIAGONAL: f64 = 0.25;
+pub const SHORTEST_DIAGONAL: f64 = 0.25;
 
 /// A diagonal of a quad: an implicit spring that does not let the quad collapse.
 #[derive(Clone, Copy, Debug, PartialEq)]

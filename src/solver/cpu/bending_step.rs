@@ -58,12 +58,21 @@ impl BendingStep {
         }
     }
 
+    /// The length of the beat that begins with this step of the frame, if one does [s].
+    pub fn beat(&self, cloth: &ClothModel, h: f64, step: u32) -> Option<f64> {
+        (step.is_multiple_of(self.interval) && cloth.bend > 0.0).then(|| h * f64::from(self.interval))
+    }
+
+    /// Damping time of the explicit form, none where the implicit one is used [s].
+    pub fn explicit_damping(&self) -> Option<f64> {
+        (!self.is_implicit || self.implicit.is_none()).then_some(self.damping)
+    }
+
     /// The impulse of a beat, if one begins with this step of the frame.
     pub fn apply(&mut self, cloth: &ClothModel, moving: &mut BodyState, h: f64, step: u32) {
-        if !step.is_multiple_of(self.interval) || cloth.bend <= 0.0 {
+        let Some(beat) = self.beat(cloth, h, step) else {
             return;
-        }
-        let beat = h * f64::from(self.interval);
+        };
         let (x, v, damping) = (&moving.x, &moving.v, self.damping);
         if let Some((_, implicit)) = self.implicit.as_mut().filter(|_| self.is_implicit) {
             // (M + k h τ Q) v' = M v, then (M + k h² Q) v" = M v' - h k Q x

@@ -51,7 +51,7 @@ const OVER_RELAXATION: f64 = 1.9;
 /// Longest time between two air impulses [s]: the fastest cloth turns little in it.
 const AIR_SECONDS: f64 = 5e-4;
 /// Largest part of an edge that an attachment moves a particle by in one step: pulls a torn model together without shooting it.
-const ATTACHMENT_EDGES: f64 = 0.3;
+pub const ATTACHMENT_EDGES: f64 = 0.3;
 /// Stretch of a constraint at the start of a frame from which on the cloth counts as torn apart, beyond so many times the stretch it is
 /// allowed: what steps may leave behind is no damage.
 const TORN: f64 = 0.1;
@@ -83,7 +83,7 @@ pub struct ClothStep<'m> {
     /// Look-ahead positions.
     pub(in crate::solver) ahead: Vec<Vec3>,
     /// Air velocity at each triangle during the frame.
-    wind: Vec<Vec3>,
+    pub(in crate::solver) wind: Vec<Vec3>,
     /// Velocity change of each triangle by air.
     air: Vec<Vec3>,
     /// Places of the pinned vertices at the start and end of the step.
@@ -95,7 +95,7 @@ pub struct ClothStep<'m> {
     air_interval: u32,
     /// Steps between two bending impulses.
     beat_interval: u32,
-    bending: BendingStep,
+    pub(in crate::solver) bending: BendingStep,
     /// Puts all pinned vertices where they belong at once.
     pin_return: Option<WeightedReturn>,
     /// Moves all softly pinned vertices at once.
@@ -167,7 +167,7 @@ impl<'m> ClothStep<'m> {
     }
 
     /// What is torn apart comes together at a bounded rate: its constraints are as long as they were, less what has healed since.
-    fn heal(&mut self, seconds: f64) {
+    pub(in crate::solver) fn heal(&mut self, seconds: f64) {
         for ((distance, &torn), &length) in self.distances.iter_mut().zip(&self.torn).zip(&self.cloth.lengths) {
             let now = (torn * (1.0 - HEALING_RATE * seconds)).max(length);
             distance.inverse_rest_squared = 1.0 / (now * now);
@@ -217,12 +217,32 @@ impl<'m> ClothStep<'m> {
         self.position_sweep()
     }
 
+    /// How long the air acts that begins with this step of the frame, if it does [s].
+    pub(in crate::solver) fn air_seconds(&self, world: &StepWorld, step: u32) -> Option<f64> {
+        let is_due = world.drag > 0.0 && step.is_multiple_of(self.air_interval);
+        is_due.then(|| world.h * f64::from(self.air_interval.min(world.steps_left)))
+    }
+
+    /// Contacts with colliders, from the state at the start of the step.
+    pub(in crate::solver) fn find_contacts(&mut self, moving: &BodyState, world: &mut StepWorld) {
+        self.contacts.find(self.number, self.cloth, moving, world);
+    }
+
+    /// A sweep was done elsewhere.
+    pub(in crate::solver) fn count_sweep(&mut self) {
+        self.report.iterations += 1;
+    }
+
+    /// Its numbers have ended elsewhere; these are where that is seen.
+    pub(in crate::solver) fn note_broken(&mut self, values: &[Vec3]) {
+        self.report.broken_at = Some(fastest_vertex(self.cloth, values));
+    }
+
     fn blow(&mut self, moving: &mut BodyState, world: &StepWorld, step: u32) {
-        if world.drag <= 0.0 || !step.is_multiple_of(self.air_interval) {
+        let Some(h) = self.air_seconds(world, step) else {
             return;
-        }
+        };
         let cloth = self.cloth;
-        let h = world.h * f64::from(self.air_interval.min(world.steps_left));
         let (x, v, wind) = (&moving.x, &moving.v, &self.wind);
         for_each(&mut self.air, |t, air| {
             let [a, b, c] = cloth.triangle_particles[t].map(|p| p as usize);
@@ -431,7 +451,7 @@ impl BodyStep for ClothStep<'_> {
         self.place_pins(world);
         self.bending.apply(cloth, moving, h, step);
         self.blow(moving, world, step);
-        self.contacts.find(self.number, cloth, moving, world);
+        self.find_contacts(moving, world);
         let half = gravity * (0.5 * h);
         let (x, v) = (&moving.x, &moving.v);
         for_each(&mut self.ahead, |i, ahead| *ahead = x[i] + (v[i] + half) * h);
@@ -450,7 +470,7 @@ impl BodyStep for ClothStep<'_> {
 
     fn constrain(&mut self, moving: &BodyState, world: &StepWorld, again: bool) {
         if !self.is_broken() && !self.hard_constraints(moving, world.h, world.gravity, again).is_finite() {
-            self.report.broken_at = Some(fastest_vertex(self.cloth, moving));
+            self.report.broken_at = Some(fastest_vertex(self.cloth, &moving.v));
         }
     }
 
@@ -558,9 +578,9 @@ impl BodyStep for ClothStep<'_> {
 }
 
 /// The fastest vertex, or an end of the edge whose midpoint is; a speed that is not a number is the fastest of all.
-fn fastest_vertex(cloth: &ClothModel, moving: &BodyState) -> u32 {
+fn fastest_vertex(cloth: &ClothModel, v: &[Vec3]) -> u32 {
     let speed = |v: &Vec3| if v.norm_squared().is_nan() { f64::INFINITY } else { v.norm_squared() };
-    let fastest = (0..moving.v.len()).max_by(|&a, &b| speed(&moving.v[a]).total_cmp(&speed(&moving.v[b])));
+    let fastest = (0..v.len()).max_by(|&a, &b| speed(&v[a]).total_cmp(&speed(&v[b])));
     let fastest = fastest.unwrap_or_default();
     if cloth.kind == ClothKind::Midpoint { cloth.topology.edges[fastest][0] } else { fastest as u32 }
 }

@@ -2,36 +2,19 @@
 
 use std::rc::Rc;
 
-use bytemuck::{Pod, Zeroable};
-
-use super::particles::{Particles, StepData};
-use super::work::{Binding, Dispatch, Gpu, Slab, Source};
-use crate::algorithms::cloth::distance;
+use super::cloth_parts::{self as parts, AirData, BeatData, DistanceData, GoalData, Held};
+use super::particles::{Four, Particles, StepData, four};
+use super::work::{Dispatch, Gpu, Told};
+use crate::algorithms::cloth::distance::Distance;
 use crate::math::Vec3;
 use crate::mesh::bvh::Aabb;
 use crate::model::{BodyState, Broken, ClothModel, Model, MovingCollider, Skin};
 use crate::scene::{ClothKind, SolverChoice};
 use crate::solver::cpu::StepWorld;
 use crate::solver::cpu::body_step::BodyStep;
-use crate::solver::cpu::cloth_step::ClothStep;
+use crate::solver::cpu::cloth_step::{ATTACHMENT_EDGES, ClothStep};
 use crate::solver::wind::Weather;
 use crate::solver::{BodyReport, Drive, Quality, TouchCounts};
-
-/// The kernels of distances.
-pub const DISTANCE: Source = Source {
-    name: "distance",
-    text: include_str!("../../algorithms/cloth/distance.wgsl"),
-    constants: &[("LARGEST_CORRECTION", distance::LARGEST_CORRECTION)],
-};
-
-/// A distance as kernels have it.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(C)]
-pub struct DistanceData {
-    ends: [u32; 2],
-    inverse_rest_squared: f32,
-    push: f32,
-}
 
 /// A cloth whose steps are done on the device.
 pub struct GpuCloth<'m> {
@@ -40,41 +23,138 @@ pub struct GpuCloth<'m> {
     cloth: &'m ClothModel,
     gpu: Rc<Gpu>,
     particles: Particles,
-    /// Whether the processor sees the look-ahead positions in every step.
+    /// Whether the processor sees the state at the start of every step.
     is_watched: bool,
+    /// Whether it sees the look-ahead positions in every step.
+    is_touched: bool,
     /// Whether the look-ahead positions here are those of the device.
     is_fetched: bool,
-    distances: Slab<DistanceData>,
-    /// One dispatch for each independent group.
-    positions: Vec<Dispatch>,
-    velocities: Vec<Dispatch>,
+    air_data: Told<AirData>,
+    wind: Told<Four>,
+    beat_data: Told<BeatData>,
+    distance_data: Told<DistanceData>,
+    /// Of vertices that are pinned exactly, and of those that are drawn to their places.
+    goals: Told<GoalData>,
+    soft_goals: Told<GoalData>,
+    bend: [Dispatch; 2],
+    blow: [Dispatch; 2],
+    soft_pins: Option<Held>,
+    /// Elastic triangles and shear springs.
+    springs: Vec<Dispatch>,
+    attach: Dispatch,
+    distances: [Vec<Dispatch>; 2],
+    pins: Option<Held>,
 }
 
 impl<'m> GpuCloth<'m> {
     /// For a cloth; none where the device cannot do what it needs.
     pub fn new(gpu: &Rc<Gpu>, number: usize, cloth: &'m ClothModel, model: &Model) -> Option<Self> {
-        if cloth.solver != SolverChoice::Iterative || cloth.kind == ClothKind::Midpoint {
+        if cloth.solver != SolverChoice::Iterative {
             return None;
         }
         let particles = Particles::new(gpu, &cloth.k, &cloth.pins.particles);
-        let distances = gpu.zeros::<DistanceData>("distances", cloth.distances.len());
-        let bound: [(u32, &dyn Binding); 4] = [(1, &particles.x), (2, &particles.d), (3, &distances), (4, &particles.v)];
-        let position = |group| gpu.dispatch(&DISTANCE, "distance_positions", group, 112, &bound[..3]);
-        let velocity = |group| gpu.dispatch(&DISTANCE, "distance_velocities", group, 144, &bound);
-        let positions = cloth.pairs.groups().map(position).collect();
-        let velocities =
-            if cloth.is_bilateral() { cloth.pairs.groups().map(velocity).collect() } else { Vec::new() };
+        let (exact, soft) = (&cloth.pins.vertices, &cloth.pins.soft);
+        let goals = Told::new(gpu, "goals", exact.len());
+        let soft_goals = Told::new(gpu, "soft goals", soft.len());
+        let held = |vertices: Vec<u32>, goals| Held::new(gpu, &particles, &cloth.map, &cloth.k, vertices, goals);
+        let soft_pins = match soft.is_empty() {
+            true => None,
+            false => Some(held(soft.iter().map(|soft| soft.pin.vertex).collect(), &soft_goals)?),
+        };
+        let pins = match exact.is_empty() || cloth.kind != ClothKind::Midpoint {
+            true => None, // others are led particles
+            false => Some(held(exact.iter().map(|pin| pin.vertex).collect(), &goals)?),
+        };
+        let air_data = Told::new(gpu, "air", 1);
+        let wind = Told::new(gpu, "wind", cloth.triangle_particles.len());
+        let beat_data = Told::new(gpu, "beat", 1);
+        let distance_data = Told::new(gpu, "distances", cloth.distances.len());
+        let triangles = (cloth.triangle_particles.as_slice(), cloth.triangle_density.as_slice());
+        let mut springs = parts::elastic(gpu, &particles, &cloth.elastic)?;
+        springs.extend(parts::diagonals(gpu, &particles, &cloth.diagonals)?);
         Some(GpuCloth {
             host: ClothStep::new(number, cloth, model),
             gpu: Rc::clone(gpu),
-            positions,
-            velocities,
             is_watched: model.has_contacts(),
+            is_touched: model.has_touching_triangles(),
             is_fetched: false,
-            distances,
+            bend: parts::bending(gpu, &particles, &cloth.bending, &beat_data),
+            blow: parts::air(gpu, &particles, triangles, &cloth.triangle_shares, &air_data, &wind),
+            soft_pins,
+            springs,
+            attach: parts::attachments(gpu, &particles, &cloth.attachments, &goals, ATTACHMENT_EDGES * cloth.mean_edge),
+            distances: parts::distances(gpu, &particles, &cloth.pairs, &distance_data),
+            pins,
+            air_data,
+            wind,
+            beat_data,
+            distance_data,
+            goals,
+            soft_goals,
             particles,
             cloth,
         })
+    }
+
+    /// Impulses at the start of a step; whether the device has changed velocities by any.
+    fn push(&mut self, moving: &mut BodyState, world: &StepWorld, step: u32) -> bool {
+        let (gpu, cloth) = (&self.gpu, self.cloth);
+        let mut is_changed = false;
+        if let Some(beat) = self.host.bending.beat(cloth, world.h, step) {
+            match self.host.bending.explicit_damping() {
+                Some(damping) => {
+                    self.beat_data.tell(gpu, [BeatData::new(cloth.bend, beat, damping)].into_iter());
+                    gpu.run(&self.bend);
+                    is_changed = true;
+                }
+                // Two constant systems, which the processor has factors of.
+                None => {
+                    if !self.particles.is_current() {
+                        self.particles.read_state(moving);
+                    }
+                    self.host.bending.apply(cloth, moving, world.h, step);
+                    self.particles.load_velocities(moving);
+                }
+            }
+        }
+        if let Some(seconds) = self.host.air_seconds(world, step) {
+            self.air_data.tell(gpu, [AirData::new(world.gravity, seconds, world.drag)].into_iter());
+            gpu.run(&self.blow);
+            is_changed = true;
+        }
+        is_changed
+    }
+
+    /// Where pins want their vertices in this step.
+    fn place_pins(&mut self, world: &StepWorld) {
+        self.host.place_pins(world);
+        self.goals.tell(&self.gpu, self.host.pin_targets.iter().map(|ends| GoalData::exact(*ends)));
+        let soft = self.cloth.pins.soft.iter().zip(&self.host.soft_targets);
+        self.soft_goals.tell(&self.gpu, soft.map(|(soft, ends)| GoalData::soft(*ends, soft.frequency * world.h)));
+    }
+
+    fn tell_distances(told: &mut Told<DistanceData>, gpu: &Gpu, cloth: &ClothModel, distances: &[Distance]) {
+        let rows = cloth.pairs.pairs().iter().zip(distances);
+        told.tell(gpu, rows.map(|(ends, distance)| DistanceData::new(*ends, distance)));
+    }
+
+    fn is_torn(&self) -> bool {
+        !self.host.torn.is_empty()
+    }
+
+    /// Bring the look-ahead positions here and see whether they are numbers.
+    fn see(&mut self) {
+        self.particles.read_ahead(&mut self.host.ahead);
+        self.is_fetched = true;
+        let ahead = std::mem::take(&mut self.host.ahead);
+        self.note_if_broken(&ahead);
+        self.host.ahead = ahead;
+    }
+
+    fn note_if_broken(&mut self, values: &[Vec3]) {
+        if !self.is_broken() && values.iter().any(|v| !v.norm_squared().is_finite()) {
+            self.host.note_broken(values);
+        }
     }
 }
 
@@ -86,29 +166,37 @@ impl BodyStep for GpuCloth<'_> {
     fn begin_frame(&mut self, moving: &BodyState, weather: &Weather, drive: &Drive) {
         self.host.begin_frame(moving, weather, drive);
         self.particles.load(moving);
-        let data = |(distance, &ends): (&distance::Distance, &[u32; 2])| DistanceData {
-            ends,
-            inverse_rest_squared: distance.inverse_rest_squared as f32,
-            push: distance.push as f32,
-        };
-        let distances: Vec<DistanceData> = self.host.distances.iter().zip(self.cloth.pairs.pairs()).map(data).collect();
-        self.gpu.write(&self.distances, 0, &distances);
+        self.wind.tell(&self.gpu, self.host.wind.iter().map(|wind| four(*wind, 0.0)));
+        Self::tell_distances(&mut self.distance_data, &self.gpu, self.cloth, &self.host.distances);
     }
 
     fn frame_box(&self, moving: &BodyState, drive: &Drive) -> Aabb {
         self.host.frame_box(moving, drive)
     }
 
-    fn look_ahead(&mut self, moving: &mut BodyState, world: &mut StepWorld, _step: u32) {
+    fn look_ahead(&mut self, moving: &mut BodyState, world: &mut StepWorld, step: u32) {
         if self.is_broken() {
             return;
         }
-        self.host.place_pins(world);
+        self.place_pins(world);
         if self.is_watched {
             self.particles.load_velocities(moving);
         }
+        let is_changed = self.push(moving, world, step);
+        if self.is_watched {
+            if is_changed {
+                self.particles.read_velocities(moving);
+            }
+            self.host.find_contacts(moving, world);
+        }
         self.particles.begin_step(StepData::new(world));
         self.particles.look_ahead(&self.host.pin_targets);
+        self.gpu.run(self.soft_pins.iter().flat_map(|pins| &pins.places));
+        if self.is_torn() {
+            self.host.heal(world.h * f64::from(step + 1));
+            Self::tell_distances(&mut self.distance_data, &self.gpu, self.cloth, &self.host.distances);
+        }
+        self.gpu.run(&self.springs);
         self.is_fetched = false;
     }
 
@@ -117,8 +205,19 @@ impl BodyStep for GpuCloth<'_> {
     }
 
     fn constrain(&mut self, _: &BodyState, _: &StepWorld, _again: bool) {
-        self.gpu.run(&self.positions);
+        if self.is_broken() {
+            return;
+        }
+        let pins = self.pins.iter().flat_map(|pins| &pins.places);
+        let attach = (!self.is_torn()).then_some(&self.attach);
+        self.gpu.run(attach.into_iter().chain(&self.distances[0]).chain(pins));
+        // Contacts with colliders have the last word here.
+        self.host.count_sweep();
         self.is_fetched = false;
+        if self.is_touched {
+            // What presses does not look at what are no numbers.
+            self.see();
+        }
     }
 
     fn is_pulled_apart(&self) -> bool {
@@ -131,8 +230,7 @@ impl BodyStep for GpuCloth<'_> {
 
     fn fetch(&mut self) {
         if !self.is_fetched {
-            self.particles.read_ahead(&mut self.host.ahead);
-            self.is_fetched = true;
+            self.see();
         }
     }
 
@@ -150,9 +248,18 @@ impl BodyStep for GpuCloth<'_> {
             return;
         }
         self.particles.advance();
-        self.gpu.run(&self.velocities);
+        if self.cloth.is_bilateral() {
+            if self.is_torn() {
+                Self::tell_distances(&mut self.distance_data, &self.gpu, self.cloth, &self.cloth.distances);
+            }
+            self.gpu.run(&self.distances[1]);
+        }
+        self.gpu.run(self.pins.iter().flat_map(|pins| &pins.velocities));
+        // Contacts with colliders have the last word here too.
         if self.is_watched || world.steps_left == 1 {
             self.particles.read_state(moving);
+            self.note_if_broken(&moving.x);
+            self.note_if_broken(&moving.v);
         }
     }
 

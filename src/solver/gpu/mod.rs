@@ -4,7 +4,7 @@
 //! work       buffers, kernels, dispatches; what was done is counted
 //! adapters   which devices there are, and opening one
 //! particles  places, ways and velocities of a body
-//! cloth      one cloth               tets, shapes   what fills a soft body
+//! cloth      one cloth, its parts    tets, shapes   what fills a soft body
 //! linear     large systems           contact        points against planes
 //! ```
 //!
@@ -12,16 +12,18 @@
 //!
 //! | on the device | on the processor |
 //! |---|---|
-//! | forces, free motion, elasticity, all constraints, volumes, matched shapes, points that touch colliders, the step | where colliders and pins are, which points are near them; triangles against triangles: finding, pressing, the guard; what is written at a frame's end |
+//! | forces, free motion, elasticity, all constraints, volumes, matched shapes, points that touch colliders, the step | where colliders and pins are, which points are near them; bending that only the implicit form takes in one beat; triangles against triangles: finding, pressing, the guard; what is written at a frame's end |
 //!
 //! Where triangles may touch, or points touch colliders, the processor looks at the look-ahead positions in every step: they go there and back
 //! (16 bytes a particle each way, counted as `read_backs` and `uploads`). Where nothing can touch, the state stays on the device for all of a
-//! frame and comes back at its end.
+//! frame and comes back at its end, and at each beat of implicit bending. Cloths that strips or linear systems solve, and cloths of midpoints with
+//! more than a thousand pins, stay on the processor altogether.
 //!
 //! Results are the same bits in every run on one adapter with one driver: no sum depends on the order in which threads finish.
 
 mod adapters;
 mod cloth;
+pub mod cloth_parts;
 pub mod particles;
 mod profile;
 pub mod reduce;
@@ -41,7 +43,18 @@ use crate::model::{Model, State};
 use crate::scene::Scene;
 
 /// All files of kernels.
-pub const SOURCES: &[Source] = &[particles::MOTION, cloth::DISTANCE, reduce::REDUCE, reduce::CONTROL];
+pub const SOURCES: &[Source] = &[
+    particles::MOTION,
+    cloth_parts::DISTANCE,
+    cloth_parts::ATTACHMENT,
+    cloth_parts::AIR,
+    cloth_parts::BENDING,
+    cloth_parts::THREADS,
+    cloth_parts::ELASTIC,
+    cloth_parts::CONFORMING_MAP,
+    reduce::REDUCE,
+    reduce::CONTROL,
+];
 
 /// A graphics card.
 pub struct GpuBackend<'m> {

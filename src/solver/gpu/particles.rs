@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use bytemuck::{Pod, Zeroable};
 
-use super::work::{Dispatch, Gpu, Slab, Source};
+use super::work::{Dispatch, Gpu, Slab, Source, Told};
 use crate::math::Vec3;
 use crate::model::BodyState;
 use crate::model::build_pins::LedParticle;
@@ -38,13 +38,13 @@ pub struct StepData {
 impl StepData {
     /// For a step.
     pub fn new(world: &StepWorld) -> Self {
-        StepData {
-            gravity: single(world.gravity),
-            h: world.h as f32,
-            inverse_h: (1.0 / world.h) as f32,
-            drag: world.drag as f32,
-            unused: [0.0; 2],
-        }
+        Self::of(world.gravity, world.h, world.drag)
+    }
+
+    /// For a step of length `h` [s].
+    pub fn of(gravity: Vec3, h: f64, drag: f64) -> Self {
+        let (h, inverse_h) = (h as f32, (1.0 / h) as f32);
+        StepData { gravity: single(gravity), h, inverse_h, drag: drag as f32, unused: [0.0; 2] }
     }
 }
 
@@ -83,11 +83,13 @@ pub struct Particles {
     /// Velocities [m/s].
     pub v: Slab<Four>,
     /// What is the same for all.
-    pub step: Slab<StepData>,
+    pub step: Told<StepData>,
     led: Vec<LedParticle>,
-    led_to: Slab<Four>,
+    led_to: Told<Four>,
     /// What the device has in these arrays, as far as that is known here.
     known: Option<Known>,
+    /// Whether places and velocities there are still those.
+    is_current: bool,
     look_ahead: Dispatch,
     lead: Dispatch,
     advance: Dispatch,
@@ -105,14 +107,20 @@ impl Particles {
     pub fn new(gpu: &Rc<Gpu>, k: &[f64], led: &[LedParticle]) -> Self {
         let zeros = |name| gpu.zeros::<Four>(name, k.len());
         let (x, low, d, v) = (zeros("places"), zeros("places, low"), zeros("ways"), zeros("velocities"));
-        let step = gpu.zeros::<StepData>("step", 1);
+        let step = Told::<StepData>::new(gpu, "step", 1);
         let led_numbers = gpu.slab("led", &led.iter().map(|led| led.particle).collect::<Vec<u32>>());
-        let led_to = gpu.zeros::<Four>("led to", 2 * led.len());
+        let led_to = Told::<Four>::new(gpu, "led to", 2 * led.len());
         let all = 0..k.len();
         Particles {
-            look_ahead: gpu.dispatch(&MOTION, "look_ahead", all.clone(), 48, &[(1, &step), (3, &low), (4, &d), (5, &v)]),
+            look_ahead: gpu.dispatch(
+                &MOTION,
+                "look_ahead",
+                all.clone(),
+                48,
+                &[(1, &step), (3, &low), (4, &d), (5, &v)],
+            ),
             lead: gpu.dispatch(&MOTION, "lead", 0..led.len(), 68, &[(2, &x), (4, &d), (6, &led_numbers), (7, &led_to)]),
-            advance: gpu.dispatch(&MOTION, "advance", all, 96, &[(1, &step), (2, &x), (3, &low), (4, &d), (5, &v)]),
+            advance: gpu.dispatch(&MOTION, "advance", all, 112, &[(1, &step), (2, &x), (3, &low), (4, &d), (5, &v)]),
             gpu: Rc::clone(gpu),
             k: k.to_vec(),
             x,
@@ -123,6 +131,7 @@ impl Particles {
             led: led.to_vec(),
             led_to,
             known: None,
+            is_current: false,
         }
     }
 
@@ -141,13 +150,15 @@ impl Particles {
         let (x, low): (Vec<Four>, Vec<Four>) =
             moving.x.iter().zip(&self.k).map(|(x, k)| split(*x, *k)).map(|[x, low]| (x, low)).unzip();
         let v: Vec<Four> = moving.v.iter().map(|v| four(*v, 0.0)).collect();
-        if self.known.as_ref().is_some_and(|known| known.x == x && known.low == low && known.v == v) {
+        if self.is_current && self.known.as_ref().is_some_and(|known| known.x == x && known.low == low && known.v == v)
+        {
             return;
         }
         self.gpu.write(&self.x, 0, &x);
         self.gpu.write(&self.low, 0, &low);
         self.gpu.write(&self.v, 0, &v);
         self.known = Some(Known { d: vec![[0.0; 4]; x.len()], x, low, v });
+        self.is_current = true;
     }
 
     /// Velocities that may have been changed here since the last step.
@@ -161,18 +172,18 @@ impl Particles {
     }
 
     /// What is the same for all particles in this step.
-    pub fn begin_step(&self, data: StepData) {
-        self.gpu.write(&self.step, 0, &[data]);
+    pub fn begin_step(&mut self, data: StepData) {
+        self.step.tell(&self.gpu, [data].into_iter());
     }
 
     /// Free motion; what is led goes where pins have the vertices at the end of the step.
-    pub fn look_ahead(&self, pin_targets: &[[Vec3; 2]]) {
+    pub fn look_ahead(&mut self, pin_targets: &[[Vec3; 2]]) {
         let mean = |led: &LedParticle| {
             let [a, b] = led.ends.map(|end| pin_targets[end as usize][1]);
             (a + b) * 0.5
         };
-        let targets: Vec<Four> = self.led.iter().flat_map(|led| split(mean(led), 0.0)).collect();
-        self.gpu.write(&self.led_to, 0, &targets);
+        self.led_to.tell(&self.gpu, self.led.iter().flat_map(|led| split(mean(led), 0.0)));
+        self.is_current = false;
         self.gpu.run([&self.look_ahead, &self.lead]);
     }
 
@@ -199,6 +210,18 @@ impl Particles {
         self.gpu.write(&self.d, 0, &known.d);
     }
 
+    /// Whether what was read or loaded last is still so: nothing has moved since.
+    pub fn is_current(&self) -> bool {
+        self.is_current
+    }
+
+    /// Bring velocities here that have changed since the places came.
+    pub fn read_velocities(&mut self, moving: &mut BodyState) {
+        let Some(known) = &mut self.known else { return };
+        self.gpu.read(&self.v, &mut known.v);
+        moving.v.iter_mut().zip(&known.v).for_each(|(v, known)| *v = double(*known));
+    }
+
     /// Bring places and velocities here.
     pub fn read_state(&mut self, moving: &mut BodyState) {
         let Some(known) = &mut self.known else { return };
@@ -208,5 +231,6 @@ impl Particles {
             *x = double(known.x[i]) + double(known.low[i]);
             *v = double(known.v[i]);
         }
+        self.is_current = true;
     }
 }

@@ -74,6 +74,35 @@ impl<T: Pod> Binding for Slab<T> {
     }
 }
 
+/// An array that only the processor writes, and only when it has changed.
+#[derive(Clone, Debug)]
+pub struct Told<T> {
+    slab: Slab<T>,
+    known: Vec<T>,
+}
+
+impl<T: Pod + PartialEq> Told<T> {
+    /// With so many items, zeros at first.
+    pub fn new(gpu: &Gpu, name: &'static str, len: usize) -> Self {
+        Told { slab: gpu.zeros(name, len), known: Vec::new() }
+    }
+
+    /// All its items from now on.
+    pub fn tell(&mut self, gpu: &Gpu, items: impl Iterator<Item = T>) {
+        let items: Vec<T> = items.collect();
+        if items != self.known {
+            gpu.write(&self.slab, 0, &items);
+            self.known = items;
+        }
+    }
+}
+
+impl<T: Pod> Binding for Told<T> {
+    fn buffer(&self) -> &wgpu::Buffer {
+        &self.slab.buffer
+    }
+}
+
 /// Which items a dispatch is about: `common.wgsl` has the twin.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]

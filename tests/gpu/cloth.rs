@@ -1,0 +1,130 @@
+//! Whole steps of cloths on a device against those of the processor.
+
+use kiln::solver::gpu::GpuBackend;
+use kiln::solver::gpu::cloth_parts::LAYOUTS;
+
+use crate::open;
+use crate::parity::{agrees, apart, on_device, sheet, size};
+use crate::support::World;
+
+const MODELS: [&str; 3] = ["stretch_only", "grid", "midpoint"];
+/// Diagonals are gone over in groups on a device and one after the other on the processor. Where much happens in a step that is seen, unless
+/// they are weak.
+const SHEAR: &str = "shear = 1e-4";
+
+#[test]
+fn cloths_that_are_pulled_agree() {
+    // Away from each other and up, so that attachments and pins have something to do.
+    let pins = "[[cloth.pins]]\nvertices = [0]\nfollow = { translate = { keys = [[0, [0, 0, 0]], [1, [0.02, 0.03, 0]]] } }\n\
+                [[cloth.pins]]\nvertices = [400, 401, 402]\nfollow = { translate = { keys = [[0, [0, 0, 0]], [1, [-0.02, 0.01, 0.03]]] } }";
+    for model in MODELS {
+        agrees(&format!("pulled {model}"), &pinned(model, &format!("bend = 0\n{SHEAR}\n{pins}")));
+    }
+}
+
+#[test]
+fn another_order_of_diagonals_is_a_small_difference() {
+    let pulled = "bend = 0\npins = [{ vertices = [0], follow = { translate = { keys = [[0, [0, 0, 0]], [1, [0.02, 0.03, 0]]] } } }]";
+    let world = World::new(&pinned("grid", pulled));
+    let apart = apart(&on_device(&world, None).0, &world.simulate(|_| ())) / size(&world);
+    println!("{apart:.1e} of its size");
+    assert!(apart < 3e-3, "{apart}");
+}
+
+/// A sheet that says itself how it is pinned.
+fn pinned(model: &str, rest: &str) -> String {
+    sheet(model, rest).replace("pins = [{ vertices = [0, 20] }]\n", "")
+}
+
+#[test]
+fn cloths_in_wind_agree() {
+    for model in MODELS {
+        let text = sheet(model, &format!("bend = 0\n{SHEAR}")).replace("drag = 0", "drag = 1.2");
+        let wind = "[wind]\nspeed = 9\ndirection = [0.3, 1, 0.2]\nturbulence = 0.4\n[[cloth]]";
+        agrees(&format!("windy {model}"), &text.replace("[[cloth]]", wind));
+    }
+}
+
+#[test]
+fn cloths_that_bend_agree() {
+    for model in MODELS {
+        for bend in ["1e-5", "3e-3"] {
+            let text = sheet(model, &format!("bend = {bend}\ntransform = {{ rotate = [20, 0, 0] }}"));
+            agrees(&format!("bent {model}, {bend} N m"), &text);
+        }
+    }
+}
+
+#[test]
+fn elastic_cloths_agree() {
+    for model in MODELS {
+        for fabric in ["jersey", "rubber"] {
+            agrees(&format!("{fabric} {model}"), &sheet(model, &format!("fabric = \"{fabric}\"")));
+        }
+    }
+}
+
+#[test]
+fn cloths_that_are_drawn_to_their_places_agree() {
+    for model in MODELS {
+        let pins = "[[cloth.pins]]\nbox = { min = [-1, -1, -1], max = [0.1, 1, 1] }\nweight = 0.7\n\
+                    follow = { translate = { keys = [[0, [0, 0, 0]], [1, [0, 0.05, 0]]] } }\n\
+                    [[cloth.pins]]\nvertices = [20]";
+        agrees(&format!("drawn {model}"), &pinned(model, &format!("bend = 0\n{SHEAR}\n{pins}")));
+    }
+}
+
+#[test]
+fn torn_cloths_agree() {
+    for model in MODELS {
+        agrees(&format!("torn {model}"), &sheet(model, &format!("bend = 0\nrest_scale = 0.7692\n{SHEAR}")));
+    }
+}
+
+#[test]
+fn what_solvers_do_stays_on_the_processor() {
+    for solver in ["direct", "pcg", "strips"] {
+        let world = World::new(&sheet("grid", &format!("solver = \"{solver}\"")));
+        let mut backend = GpuBackend::new(&world.scene, &world.model, open(None), false).unwrap();
+        assert_eq!(world.simulate_on(&mut backend, |_| ()), world.simulate(|_| ()), "{solver}");
+        assert_eq!(backend.gpu().counts().dispatches, 0, "{solver}");
+    }
+}
+
+#[test]
+fn numbers_that_end_are_noticed() {
+    for model in MODELS {
+        let mut world = World::new(&sheet(model, "bend = 0"));
+        world.start.bodies[0].v[60].x = f64::NAN;
+        let mut backend = GpuBackend::new(&world.scene, &world.model, open(None), false).unwrap();
+        let mut broken = None;
+        world.simulate_on(&mut backend, |frame| broken = frame.report.bodies[0].broken_at);
+        assert!(broken.is_some(), "{model}");
+        assert_eq!(backend.gpu().trouble(), None);
+    }
+}
+
+#[test]
+fn cloths_that_touch_agree() {
+    for model in MODELS {
+        let text = sheet(model, "transform = { rotate = [10, 0, 0] }")
+            .replace("self_collision = false", "self_collision = true");
+        agrees(&format!("touching {model}"), &text);
+    }
+}
+
+#[test]
+fn structs_are_laid_out_as_kernels_see_them() {
+    for layout in LAYOUTS {
+        let text = layout.source.full_text();
+        let module = wgpu::naga::front::wgsl::parse_str(&text).unwrap();
+        let found = module.types.iter().find(|(_, found)| found.name.as_deref() == Some(layout.name)).unwrap().1;
+        let wgpu::naga::TypeInner::Struct { members, span } = &found.inner else {
+            panic!("{layout:?} is no struct");
+        };
+        assert_eq!(*span as usize, layout.size, "{layout:?}");
+        for (member, offset) in members.iter().zip(layout.offsets) {
+            assert_eq!(member.offset as usize, *offset, "{:?} in {layout:?}", member.name);
+        }
+    }
+}
