@@ -9,6 +9,7 @@ mod air;
 mod animated;
 mod attachment;
 mod bending;
+mod bin_csr;
 mod build_maps;
 mod bvh;
 mod closest;

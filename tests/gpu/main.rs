@@ -15,6 +15,7 @@ mod conforming_map;
 mod distance;
 mod elastic;
 mod motion;
+mod linear;
 mod parity;
 mod particles;
 mod reduce;

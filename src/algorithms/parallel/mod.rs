@@ -1,3 +1,4 @@
 //! What can be worked on at the same time.
 
+pub mod bin_csr;
 pub mod independent_groups;

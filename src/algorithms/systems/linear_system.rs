@@ -72,6 +72,11 @@ impl LinearSystem {
         &self.pattern
     }
 
+    /// `Σ cᵢₚ kₚ cⱼₚ` for each of them: what is left of an entry are the directions of its rows.
+    pub fn recipe(&self) -> &[f64] {
+        &self.recipe
+    }
+
     /// How many rows there are.
     pub fn row_count(&self) -> usize {
         self.rows.len()

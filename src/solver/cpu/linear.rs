@@ -24,20 +24,20 @@ use crate::math::sparse_cholesky::{Layout, SparseCholesky};
 use crate::model::ClothModel;
 
 /// Most back-solves a step.
-const MOST_SOLVES: u32 = 3;
+pub(in crate::solver) const MOST_SOLVES: u32 = 3;
 /// Above this load number directions are taken from the look-ahead positions.
 const LARGEST_LOAD: f64 = 0.2;
 /// Part of the allowed stretch at which a step has done enough.
-const ENOUGH: f64 = 0.1;
+pub(in crate::solver) const ENOUGH: f64 = 0.1;
 /// Steps that an old factor serves, and iterations after which it is renewed at once.
 const STALE_STEPS: u32 = 12;
 const STALE_ITERATIONS: u32 = 12;
 /// Most iterations of a solve.
-const MOST_ITERATIONS: u32 = 200;
+pub(in crate::solver) const MOST_ITERATIONS: u32 = 200;
 /// Rows from which on a factor would not fit the memory of a farm machine.
 const MOST_FACTORISED_ROWS: usize = 1_000_000;
 /// Most times that rows which would have to push are let go in a solve.
-const MOST_RELEASES: u32 = 4;
+pub(in crate::solver) const MOST_RELEASES: u32 = 4;
 
 /// How the system is solved.
 enum Method {

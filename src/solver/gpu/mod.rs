@@ -24,6 +24,8 @@
 mod adapters;
 mod cloth;
 pub mod cloth_parts;
+pub mod cloth_systems;
+pub mod linear;
 pub mod particles;
 mod profile;
 pub mod reduce;
@@ -54,7 +56,8 @@ pub const SOURCES: &[Source] = &[
     cloth_parts::CONFORMING_MAP,
     reduce::REDUCE,
     reduce::CONTROL,
-];
+    linear::ONE, linear::THREE, linear::BLOCKS, linear::ASSEMBLY,
+    cloth_systems::LINEAR_SYSTEM, cloth_systems::BENDING_SYSTEM];
 
 /// A graphics card.
 pub struct GpuBackend<'m> {
