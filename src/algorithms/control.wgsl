@@ -19,6 +19,8 @@ struct Control {
 }
 
 @group(0) @binding(1) var<storage, read_write> control: Control;
+// The largest of all errors: four candidates.
+@group(0) @binding(2) var<storage, read> largest: array<vec4f>;
 
 @compute @workgroup_size(1)
 fn begin() {
@@ -28,11 +30,18 @@ fn begin() {
 }
 
 @compute @workgroup_size(1)
+fn take_largest() {
+    if (control.done != 0u) { return; }
+    let most = largest[0];
+    control.worst = max(max(most.x, most.y), max(most.z, most.w));
+}
+
+@compute @workgroup_size(1)
 fn judge() {
     if (control.done != 0u) { return; }
     control.sweeps += 1u;
     control.total += 1u;
-    if (!is_finite(control.worst) || (control.worst <= control.enough && control.sweeps >= control.fewest)) {
+    if (!is_finite(control.worst) || control.worst >= BROKEN || (control.worst <= control.enough && control.sweeps >= control.fewest)) {
         control.done = 1u;
     }
 }

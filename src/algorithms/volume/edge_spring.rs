@@ -16,6 +16,11 @@ const OF_LATTICE: f64 = 1.3;
 /// Isotropic stress of the lattice for a relative change of all lengths, over the same modulus.
 const OF_GROWTH: f64 = 2.0;
 
+/// Bounds of lengths that have flowed, on the original ones.
+pub const SHORTEST: f64 = 0.2;
+/// The longest.
+pub const LONGEST: f64 = 5.0;
+
 /// The stiffness of an edge [N/m]: Young's modulus of the incompressible body, the volume of the tetrahedra around the edge, its length.
 pub fn stiffness(modulus: f64, volume_around: f64, length: f64) -> f64 {
     modulus * volume_around / (OF_LATTICE * length * length)
@@ -67,6 +72,11 @@ impl EdgeSpring {
     }
 }
 
+/// Part of what is beyond the yield that stays after a step.
+pub fn stays(creep: f64, h: f64) -> f64 {
+    1.0 - (-creep * h).exp()
+}
+
 /// The rest length after a step in which the edge had this length: what is beyond the yield stays at a rate of `creep` [1/s]. Bounds keep an edge
 /// that is crushed or torn from becoming a point or endless.
 pub fn flow(rest: f64, length: f64, original: f64, yields_at: f64, creep: f64, h: f64) -> f64 {
@@ -77,6 +87,5 @@ pub fn flow(rest: f64, length: f64, original: f64, yields_at: f64, creep: f64, h
     } else {
         return rest;
     };
-    let stays = 1.0 - (-creep * h).exp();
-    (rest + stays * beyond).clamp(0.2 * original, 5.0 * original)
+    (rest + stays(creep, h) * beyond).clamp(SHORTEST * original, LONGEST * original)
 }

@@ -14,7 +14,7 @@ use crate::math::{Mat3, Vec3};
 /// Part of its volume at rest below which a single tetrahedron is pushed open.
 pub const LEAST_PART: f64 = 0.1;
 /// Largest way of a particle in one correction, in parts of the size of what is corrected: what is inside out turns back without being shot.
-const LARGEST_WAY: f64 = 0.1;
+pub const LARGEST_WAY: f64 = 0.1;
 
 /// Four corners, as places in the list of a part's particles.
 pub type Corners = [u8; 4];

@@ -33,23 +33,23 @@ pub struct SoftStep<'m> {
     number: usize,
     body_count: usize,
     body: &'m SoftBodyModel,
-    filling: Box<dyn Filling + 'm>,
+    pub(in crate::solver) filling: Box<dyn Filling + 'm>,
     /// Look-ahead positions.
-    ahead: Vec<Vec3>,
+    pub(in crate::solver) ahead: Vec<Vec3>,
     /// Those that volumes and contacts were left with: what differs since was moved by other bodies.
-    left: Vec<Vec3>,
+    pub(in crate::solver) left: Vec<Vec3>,
     /// Which particles touch something.
-    touches: Vec<bool>,
+    pub(in crate::solver) touches: Vec<bool>,
     /// Air velocity at each triangle during the frame.
-    wind: Vec<Vec3>,
+    pub(in crate::solver) wind: Vec<Vec3>,
     /// Velocity change of each triangle by air.
     air: Vec<Vec3>,
     /// Places of the led particles at the start and end of the step.
-    pin_targets: Vec<[Vec3; 2]>,
+    pub(in crate::solver) pin_targets: Vec<[Vec3; 2]>,
     /// The same for those that are only drawn there.
-    soft_targets: Vec<[Vec3; 2]>,
-    contacts: Contacts,
-    report: BodyReport,
+    pub(in crate::solver) soft_targets: Vec<[Vec3; 2]>,
+    pub(in crate::solver) contacts: Contacts,
+    pub(in crate::solver) report: BodyReport,
 }
 
 impl<'m> SoftStep<'m> {
@@ -110,6 +110,21 @@ impl<'m> SoftStep<'m> {
         }
     }
 
+    /// What fills it, and its pins, are where they are during a step.
+    pub(in crate::solver) fn begin_step(&mut self, world: &StepWorld) {
+        let pins = &self.body.pins;
+        self.filling.begin_step(world.h, world.frames[1]);
+        self.pin_targets.clear();
+        self.pin_targets.extend(pin_targets(pins, pins.vertices.iter(), world));
+        self.soft_targets.clear();
+        self.soft_targets.extend(pin_targets(pins, pins.soft.iter().map(|soft| &soft.pin), world));
+    }
+
+    /// Which points are near colliders at the start of a step.
+    pub(in crate::solver) fn find_contacts(&mut self, moving: &BodyState, world: &mut StepWorld) {
+        self.contacts.find(self.number, self.body, moving, world);
+    }
+
     fn draw_to_pins(&mut self, moving: &BodyState, h: f64) {
         for (soft, [from, to]) in self.body.pins.soft.iter().zip(&self.soft_targets) {
             let particle = soft.pin.vertex as usize;
@@ -120,19 +135,23 @@ impl<'m> SoftStep<'m> {
         }
     }
 
-    fn touch(&mut self) {
+    /// Move what touches to where it may be; whether anything was moved.
+    pub(in crate::solver) fn touch(&mut self) -> bool {
         let body = self.body;
+        let mut is_changed = false;
         for contact in self.contacts.active.iter_mut().filter(|contact| !contact.passes) {
             let y = contact.point.value(body, &self.ahead);
             let by = contact.resting.correct_position(y);
             if by != Vec3::zeros() {
                 contact.point.shift(body, &mut self.ahead, by);
+                is_changed = true;
             }
         }
+        is_changed
     }
 
     /// Which particles touch colliders, or were moved by what touches them since the last turn.
-    fn mark_touching(&mut self, again: bool) {
+    pub(in crate::solver) fn mark_touching(&mut self, again: bool) {
         let body = self.body;
         for (touches, (ahead, left)) in self.touches.iter_mut().zip(self.ahead.iter().zip(&self.left)) {
             *touches = again && ahead != left;
@@ -144,6 +163,27 @@ impl<'m> SoftStep<'m> {
                 Point::Sample(s) => body.samples.rows.row(s as usize),
             };
             row.iter().for_each(|&(particle, _)| self.touches[particle as usize] = true);
+        }
+    }
+
+    /// Its numbers have ended while it had these velocities.
+    pub(in crate::solver) fn break_down(&mut self, v: &[Vec3]) {
+        let map = &self.body.map;
+        let speed = |v: Vec3| if v.norm_squared().is_nan() { f64::INFINITY } else { v.norm_squared() };
+        let speeds = (0..map.vertex_count()).map(|vertex| speed(map.vertex(vertex, v)));
+        let fastest = speeds.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
+        self.report.broken_at = Some(fastest.map_or(0, |(vertex, _)| vertex as u32));
+    }
+
+    /// Take from velocities after a step what contacts do not allow.
+    pub(in crate::solver) fn calm_contacts(&mut self, v: &mut [Vec3], h: f64) {
+        let body = self.body;
+        for contact in self.contacts.active.iter_mut().filter(|contact| contact.resting.pressed > 0.0) {
+            let velocity = contact.point.value(body, v) - contact.surface_velocity;
+            let by = contact.resting.correct_velocity(velocity, h);
+            if by != Vec3::zeros() {
+                contact.point.shift(body, v, by);
+            }
         }
     }
 }
@@ -176,14 +216,10 @@ impl BodyStep for SoftStep<'_> {
         }
         let body = self.body;
         let StepWorld { h, gravity, .. } = *world;
-        self.filling.begin_step(h, world.frames[1]);
-        self.pin_targets.clear();
-        self.pin_targets.extend(pin_targets(&body.pins, body.pins.vertices.iter(), world));
-        self.soft_targets.clear();
-        self.soft_targets.extend(pin_targets(&body.pins, body.pins.soft.iter().map(|soft| &soft.pin), world));
+        self.begin_step(world);
         self.blow(moving, world);
         self.filling.damp(moving);
-        self.contacts.find(self.number, body, moving, world);
+        self.find_contacts(moving, world);
         let half = gravity * (0.5 * h);
         let (x, v) = (&moving.x, &moving.v);
         for_each(&mut self.ahead, |i, ahead| *ahead = x[i] + (v[i] + half) * h);
@@ -211,10 +247,7 @@ impl BodyStep for SoftStep<'_> {
             let worst = self.filling.sweep(&mut self.ahead);
             self.report.iterations += 1;
             if !worst.is_finite() {
-                let speed = |v: &Vec3| if v.norm_squared().is_nan() { f64::INFINITY } else { v.norm_squared() };
-                let vertices = (0..self.body.map.vertex_count()).map(|v| speed(&self.body.map.vertex(v, &moving.v)));
-                let fastest = vertices.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
-                self.report.broken_at = Some(fastest.map_or(0, |(v, _)| v as u32));
+                self.break_down(&moving.v);
                 return;
             }
             self.touch();
@@ -222,7 +255,9 @@ impl BodyStep for SoftStep<'_> {
                 break;
             }
         }
-        (1..SOFT_SWEEPS).for_each(|_| self.touch());
+        for _ in 1..SOFT_SWEEPS {
+            self.touch();
+        }
         self.left.copy_from_slice(&self.ahead);
     }
 
@@ -263,13 +298,7 @@ impl BodyStep for SoftStep<'_> {
         }
         std::mem::swap(x, &mut self.ahead);
         self.filling.calm(x, v);
-        for contact in self.contacts.active.iter_mut().filter(|contact| contact.resting.pressed > 0.0) {
-            let velocity = contact.point.value(body, v) - contact.surface_velocity;
-            let by = contact.resting.correct_velocity(velocity, h);
-            if by != Vec3::zeros() {
-                contact.point.shift(body, v, by);
-            }
-        }
+        self.calm_contacts(v, h);
         self.filling.flow(moving);
     }
 

@@ -185,7 +185,7 @@ impl BodyStep for GpuCloth<'_> {
         let is_changed = self.push(moving, world, step);
         if self.is_watched {
             if is_changed {
-                self.particles.read_velocities(moving);
+                self.particles.read_velocities(&mut moving.v);
             }
             self.host.find_contacts(moving, world);
         }

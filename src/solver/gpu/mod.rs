@@ -29,7 +29,8 @@ pub mod linear;
 pub mod particles;
 mod profile;
 pub mod reduce;
-mod soft;
+pub mod soft;
+pub mod tets;
 pub mod work;
 
 use std::rc::Rc;
@@ -54,10 +55,20 @@ pub const SOURCES: &[Source] = &[
     cloth_parts::THREADS,
     cloth_parts::ELASTIC,
     cloth_parts::CONFORMING_MAP,
+    cloth_systems::LINEAR_SYSTEM,
+    cloth_systems::BENDING_SYSTEM,
+    linear::ONE,
+    linear::THREE,
+    linear::BLOCKS,
+    linear::ASSEMBLY,
     reduce::REDUCE,
     reduce::CONTROL,
-    linear::ONE, linear::THREE, linear::BLOCKS, linear::ASSEMBLY,
-    cloth_systems::LINEAR_SYSTEM, cloth_systems::BENDING_SYSTEM];
+    soft::SOFT_PINS,
+    soft::SKIN_AIR,
+    tets::EDGE_SPRING,
+    tets::CELL_VOLUME,
+    tets::RING_VOLUME,
+];
 
 /// A graphics card.
 pub struct GpuBackend<'m> {
@@ -83,8 +94,10 @@ impl<'m> GpuBackend<'m> {
         let gpu = Rc::new(gpu);
         let resident_count = std::cell::Cell::new(0);
         let bodies = |number: usize| -> Option<Box<dyn BodyStep + 'm>> {
-            let cloth = model.cloths.get(number)?;
-            let body = Box::new(cloth::GpuCloth::new(&gpu, number, cloth, model)?);
+            let body: Box<dyn BodyStep + 'm> = match number.checked_sub(model.cloths.len()) {
+                None => Box::new(cloth::GpuCloth::new(&gpu, number, &model.cloths[number], model)?),
+                Some(soft) => Box::new(soft::GpuSoft::new(&gpu, number, &model.soft_bodies[soft], model)?),
+            };
             resident_count.set(resident_count.get() + 1);
             Some(body)
         };

@@ -96,6 +96,8 @@ pub struct Particles {
 }
 
 struct Known {
+    /// Whether the device has not gone on since.
+    is_current: bool,
     x: Vec<Four>,
     low: Vec<Four>,
     v: Vec<Four>,
@@ -157,6 +159,8 @@ impl Particles {
         self.gpu.write(&self.x, 0, &x);
         self.gpu.write(&self.low, 0, &low);
         self.gpu.write(&self.v, 0, &v);
+        // As after a step.
+        self.gpu.copy(&self.low, &self.d);
         self.known = Some(Known { d: vec![[0.0; 4]; x.len()], x, low, v });
         self.is_current = true;
     }
@@ -216,15 +220,16 @@ impl Particles {
     }
 
     /// Bring velocities here that have changed since the places came.
-    pub fn read_velocities(&mut self, moving: &mut BodyState) {
+    pub fn read_velocities(&mut self, v: &mut [Vec3]) {
         let Some(known) = &mut self.known else { return };
         self.gpu.read(&self.v, &mut known.v);
-        moving.v.iter_mut().zip(&known.v).for_each(|(v, known)| *v = double(*known));
+        v.iter_mut().zip(&known.v).for_each(|(v, known)| *v = double(*known));
     }
 
     /// Bring places and velocities here.
     pub fn read_state(&mut self, moving: &mut BodyState) {
         let Some(known) = &mut self.known else { return };
+        known.is_current = true;
         let Known { x, low, v, .. } = known;
         self.gpu.read_all([(&self.x, x), (&self.low, low), (&self.v, v)]);
         for (i, (x, v)) in moving.x.iter_mut().zip(&mut moving.v).enumerate() {

@@ -14,6 +14,8 @@ pub const REDUCE: Source =
 pub const CONTROL: Source =
     Source { name: "control", text: include_str!("../../algorithms/control.wgsl"), constants: &[] };
 
+/// What stands for an error that is not a number; `common.wgsl` has the twin.
+pub const BROKEN: f32 = 1e30;
 /// Values that a workgroup takes: `BLOCK` of the kernel.
 const BLOCK: usize = 16 * WORKGROUP as usize;
 
@@ -69,13 +71,23 @@ pub struct ControlData {
     unused: [u32; 2],
 }
 
+impl ControlData {
+    /// Whether the numbers have ended.
+    pub fn is_broken(&self) -> bool {
+        !self.worst.is_finite() || self.worst >= BROKEN
+    }
+}
+
 /// The state of some sweeps, on the device: kernels that take part look at `done` first and leave `worst` behind.
 #[derive(Clone)]
 pub struct Control {
     gpu: Rc<Gpu>,
     /// For kernels of the sweeps.
     pub slab: Slab<ControlData>,
+    /// Where a `Reduction` may leave the largest error: the largest of its four numbers.
+    pub largest: Slab<Four>,
     begin: Dispatch,
+    take_largest: Dispatch,
     judge: Dispatch,
 }
 
@@ -83,8 +95,17 @@ impl Control {
     /// Nothing is done yet.
     pub fn new(gpu: &Rc<Gpu>) -> Self {
         let slab = gpu.zeros::<ControlData>("control", 1);
+        let largest = gpu.zeros::<Four>("largest error", 1);
         let dispatch = |kernel| gpu.dispatch(&CONTROL, kernel, 0..1, 32, &[(1, &slab)]);
-        Control { begin: dispatch("begin"), judge: dispatch("judge"), gpu: Rc::clone(gpu), slab }
+        let take_largest = gpu.dispatch(&CONTROL, "take_largest", 0..1, 48, &[(1, &slab), (2, &largest)]);
+        Control {
+            begin: dispatch("begin"),
+            take_largest,
+            judge: dispatch("judge"),
+            gpu: Rc::clone(gpu),
+            slab,
+            largest,
+        }
     }
 
     /// How small an error is enough, and the fewest sweeps; counts begin at zero.
@@ -95,6 +116,11 @@ impl Control {
     /// Begin a turn of sweeps.
     pub fn begin(&self) {
         self.gpu.run([&self.begin]);
+    }
+
+    /// The error of the sweep is in `largest`; nothing once it is done.
+    pub fn take_largest(&self) {
+        self.gpu.run([&self.take_largest]);
     }
 
     /// After a sweep.
