@@ -16,13 +16,13 @@ pub const LANES: usize = 8;
 pub type Lanes = [f64; LANES];
 
 /// Most Newton steps; from the rotation of the last step two are usual.
-const MOST_STEPS: usize = 6;
+pub const MOST_STEPS: usize = 6;
 /// Square of the turn after which the next step would be below rounding: steps converge cubically [rad²].
 const SMALL_TURN: f64 = 1e-10;
 /// Determinant of H over the cube of its mean eigenvalue below which it counts as singular.
 const SINGULAR: f64 = 1e-9;
 /// Weight of the guess where a matrix alone does not tell the rotation, on its own size.
-const GUESS: f64 = 1e-3;
+pub const GUESS: f64 = 1e-3;
 
 /// Turn the unit quaternions `q` (real part first) to the rotations nearest to `a` (rows one after the other). Tells which lanes have got
 /// there; `rotation` is for the others.

@@ -97,12 +97,17 @@ impl Regions {
         self.stretches.iter().map(<[_]>::len).sum::<usize>() as f64 / self.len().max(1) as f64
     }
 
-    /// The particles of a region.
-    pub fn members(&self, region: usize) -> impl Iterator<Item = usize> + '_ {
-        self.stretches.row(region).iter().flat_map(|&[from, to]| {
+    /// The stretches of a region, as particles.
+    pub fn stretches(&self, region: usize) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.stretches.row(region).iter().map(|&[from, to]| {
             let path = self.row_starts.partition_point(|&start| start <= from) - 1;
             from as usize - path..to as usize - path
         })
+    }
+
+    /// The particles of a region.
+    pub fn members(&self, region: usize) -> impl Iterator<Item = usize> + '_ {
+        self.stretches(region).flatten()
     }
 
     /// The sum over a region, from running sums.

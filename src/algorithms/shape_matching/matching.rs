@@ -18,6 +18,9 @@ pub type Moments = [f64; 12];
 /// What a region does to rest places: a matrix row by row, then a displacement.
 pub type Transform = [f64; 12];
 
+/// Part of its extent at rest below which a body is in one point, which is turned in no direction.
+const IN_A_POINT: f64 = 1e-9;
+
 /// What does not change about the regions.
 #[derive(Clone, Debug)]
 pub struct RestShapes {
@@ -26,13 +29,13 @@ pub struct RestShapes {
     /// Mass over the number of regions that hold the particle [kg].
     pub shared_mass: Vec<f64>,
     /// The sum of these over each region [kg].
-    masses: Vec<f64>,
+    pub masses: Vec<f64>,
     /// Centres at rest [m].
-    centres: Vec<Vec3>,
+    pub centres: Vec<Vec3>,
     /// Normals at rest times the weight of the point along them [kg m²].
-    normals: Vec<Vec3>,
+    pub normals: Vec<Vec3>,
     /// Inverse of `Σ m (x⁰ - t⁰)(x⁰ - t⁰)ᵀ` with the point along the normal [1/(kg m²)].
-    inverse_spread: Vec<Mat3>,
+    pub inverse_spread: Vec<Mat3>,
 }
 
 impl RestShapes {
@@ -191,6 +194,15 @@ impl RestShapes {
         turn.to_rotation_matrix().matrix().transpose() * Mat3::from_row_slice(&a) * self.inverse_spread[region] * kept
     }
 
+    /// How the body is turned as a whole, with these masses at these places around its middle.
+    pub fn whole_turn(&self, masses: &[f64], x: &[Vec3], middle: Vec3) -> Mat3 {
+        let products = x.iter().zip(&self.rest).zip(masses);
+        let sum = products.map(|((x, rest), m)| (x - middle) * rest.transpose() * *m).sum::<Mat3>();
+        let at_rest: f64 = self.rest.iter().zip(masses).map(|(rest, m)| rest.norm_squared() * m).sum();
+        let upright = Mat3::identity();
+        if sum.norm() > IN_A_POINT * at_rest { polar::rotation(&sum, &upright) } else { upright }
+    }
+
     /// The goal of a particle, from the sum of the transforms of all regions that hold it.
     #[inline(always)]
     pub fn goal(&self, i: usize, sum: &Transform, count: u32) -> Vec3 {
@@ -218,7 +230,7 @@ fn times(a: &[f64; 9], b: &[f64]) -> [f64; 9] {
 }
 
 /// Largest change of a region's shape that can stay, as the norm of its difference from none.
-const MOST_FLOWED: f64 = 1.0;
+pub const MOST_FLOWED: f64 = 1.0;
 
 /// What has stayed after a step in which a region was stretched by `stretch` beyond that: what is above the yield stays at a rate of `creep`
 /// [1/s]. Volumes do not change by it.
@@ -237,7 +249,7 @@ pub fn flow(flowed: &Mat3, stretch: &Mat3, yields_at: f64, creep: f64, h: f64) -
 }
 
 /// Largest turn of a body that displacements can mean [rad].
-const LARGEST_TURN: f64 = 0.5;
+pub const LARGEST_TURN: f64 = 0.5;
 
 /// A body as a whole: what its displacements must not move or turn.
 #[derive(Clone, Copy, Debug)]

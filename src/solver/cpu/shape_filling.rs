@@ -27,18 +27,16 @@ const SWEEPS: [u32; 2] = [1, 20];
 /// Part of the tolerance that corrections aim at: contacts move things after them.
 const ENOUGH: f64 = 0.1;
 /// Largest way of a particle in one correction, in parts of the size of the body.
-const LARGEST_WAY: f64 = 0.1;
+pub const LARGEST_WAY: f64 = 0.1;
 /// Parts of its volume between which a body can find back to its shape region by region; what is flatter, inside out or blown up is led back as a
 /// whole.
-const FINDS_BACK: Range<f64> = 0.7..1.4;
+pub const FINDS_BACK: Range<f64> = 0.7..1.4;
 /// Error of the volume from which on all particles mend it alike: the few that are deformed most would be shot out.
-const MENDED_ALIKE: f64 = 0.05;
+pub const MENDED_ALIKE: f64 = 0.05;
 /// Part of all weights that must be free of contacts, else what touches moves too.
-const LEAST_FREE: f64 = 0.5;
-/// Part of its extent at rest below which a body is in one point, which is turned in no direction.
-const IN_A_POINT: f64 = 1e-9;
+pub const LEAST_FREE: f64 = 0.5;
 /// Square of the smallest normal that tells a direction, on the square of the mean.
-const SMALL_NORMAL: f64 = 1e-12;
+pub const SMALL_NORMAL: f64 = 1e-12;
 
 /// A surface's private memory.
 pub struct ShapeFilling<'m> {
@@ -177,12 +175,7 @@ impl<'m> ShapeFilling<'m> {
 
     /// How the body is turned as a whole.
     fn whole_turn(&self, x: &[Vec3]) -> Mat3 {
-        let (shapes, middle) = (&self.shape.shapes, self.middle(x));
-        let products = x.iter().zip(&shapes.rest).zip(&self.body.mass);
-        let sum = products.map(|((x, rest), m)| (x - middle) * rest.transpose() * *m).sum::<Mat3>();
-        let at_rest: f64 = shapes.rest.iter().zip(&self.body.mass).map(|(rest, m)| rest.norm_squared() * m).sum();
-        let upright = Mat3::identity();
-        if sum.norm() > IN_A_POINT * at_rest { polar::rotation(&sum, &upright) } else { upright }
+        self.shape.shapes.whole_turn(&self.body.mass, x, self.middle(x))
     }
 
     /// Lead all particles towards the shape of the whole, which is where it fits best.

@@ -29,6 +29,7 @@ pub mod linear;
 pub mod particles;
 mod profile;
 pub mod reduce;
+pub mod shapes;
 pub mod soft;
 pub mod tets;
 pub mod work;
@@ -63,6 +64,7 @@ pub const SOURCES: &[Source] = &[
     linear::ASSEMBLY,
     reduce::REDUCE,
     reduce::CONTROL,
+    shapes::SHAPES,
     soft::SOFT_PINS,
     soft::SKIN_AIR,
     tets::EDGE_SPRING,

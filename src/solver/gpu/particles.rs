@@ -96,8 +96,6 @@ pub struct Particles {
 }
 
 struct Known {
-    /// Whether the device has not gone on since.
-    is_current: bool,
     x: Vec<Four>,
     low: Vec<Four>,
     v: Vec<Four>,
@@ -229,7 +227,6 @@ impl Particles {
     /// Bring places and velocities here.
     pub fn read_state(&mut self, moving: &mut BodyState) {
         let Some(known) = &mut self.known else { return };
-        known.is_current = true;
         let Known { x, low, v, .. } = known;
         self.gpu.read_all([(&self.x, x), (&self.low, low), (&self.v, v)]);
         for (i, (x, v)) in moving.x.iter_mut().zip(&mut moving.v).enumerate() {

@@ -9,6 +9,7 @@ use bytemuck::{Pod, Zeroable};
 
 use super::particles::{Four, Particles, StepData, four, split};
 use super::reduce::Control;
+use super::shapes::GpuShapes;
 use super::tets::GpuTets;
 use super::work::{Binding, Dispatch, Gpu, Slab, Source};
 use crate::algorithms::cloth::air::AIR_DENSITY;
@@ -100,7 +101,7 @@ impl<'m> GpuSoft<'m> {
         let control = Control::new(gpu);
         let filling: Box<dyn DeviceFilling + 'm> = match &body.inside {
             Inside::Tetrahedra(tets) => Box::new(GpuTets::new(gpu, body, tets, &particles, &control)?),
-            Inside::Shape(_) => return None,
+            Inside::Shape(shape) => Box::new(GpuShapes::new(gpu, body, shape, &particles)),
         };
         let host = SoftStep::new(number, body, model);
         Some(GpuSoft {
@@ -177,7 +178,7 @@ impl BodyStep for GpuSoft<'_> {
         self.filling.damp();
         if self.meets_colliders {
             // How fast what touches arrives decides how it bounces, and how far it may come.
-            if blows || self.body.flesh.damping > 0.0 {
+            if blows || self.body.flesh.damping > 0.0 || self.body.shape().is_some_and(|shape| shape.settings.damping > 0.0) {
                 self.particles.read_velocities(&mut moving.v);
             }
             self.host.find_contacts(moving, world);

@@ -1,0 +1,599 @@
+//! Elasticity and volume of a soft body whose shapes are matched, on the device. See `cpu/shape_filling.rs` for what is done and why; what a
+//! kernel does is described beside its twin.
+//!
+//! ```text
+//! damp     look_at_motion, judge_motion, sum_motions, find_motions, damp
+//! spring   look, judge_whole, sum_moments, fit, find_ways, judge_ways, go
+//! contacts look_inside, judge_inside, sum_weights, spread_weights, judge_weights
+//! sweep    look_again, judge_volume, correct
+//! calm     look_back, judge_growth, calm
+//! flow     flow
+//! ```
+//!
+//! What a `judge` finds about the whole body stays on the device. Every kernel finds its body by its particle, so that several bodies could lie
+//! behind each other in the same arrays.
+
+use std::rc::Rc;
+
+use bytemuck::{Pod, Zeroable};
+
+use super::particles::{Four, Particles, four, single};
+use super::reduce::{Control, ControlData};
+use super::soft::DeviceFilling;
+use super::work::{Binding, Dispatch, Gpu, Slab, Source, WORKGROUP};
+use crate::algorithms::shape_matching::matching;
+use crate::math::{Vec3, polar};
+use crate::model::{BodyState, ShapeBody, SoftBodyModel};
+use crate::scene::ShapeMatching;
+use crate::solver::cpu::shape_filling::{FINDS_BACK, LARGEST_WAY, LEAST_FREE, MENDED_ALIKE, SMALL_NORMAL};
+
+/// The kernels of matched shapes.
+pub const SHAPES: Source = Source {
+    name: "shapes",
+    text: concat!(
+        include_str!("../../algorithms/shape_matching/fast_summation.wgsl"),
+        include_str!("../../math/polar.wgsl"),
+        include_str!("../../algorithms/shape_matching/matching.wgsl"),
+        include_str!("../../algorithms/shape_matching/damping.wgsl"),
+        include_str!("../../algorithms/shape_matching/surface_volume.wgsl"),
+    ),
+    constants: &[
+        ("POLAR_STEPS", polar::MOST_STEPS as f64),
+        ("POLAR_GUESS", polar::GUESS),
+        ("FINDS_BACK_FROM", FINDS_BACK.start),
+        ("FINDS_BACK_TO", FINDS_BACK.end),
+        ("MENDED_ALIKE", MENDED_ALIKE),
+        ("LEAST_FREE", LEAST_FREE),
+        ("SMALL_NORMAL", SMALL_NORMAL),
+        ("LARGEST_TURN", matching::LARGEST_TURN),
+        ("MOST_FLOWED", matching::MOST_FLOWED),
+    ],
+};
+
+/// What the processor says about a body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Settings {
+    volume: f32,
+    normal_unit: f32,
+    area: f32,
+    alpha: f32,
+    beta: f32,
+    extent: f32,
+    mass: f32,
+    mean_mass: f32,
+    largest_way: f32,
+    most_count: f32,
+    most_spin: f32,
+    damping: f32,
+    faster: f32,
+    yields_at: f32,
+    stays: f32,
+    turn_unit: f32,
+    keeps_volume: u32,
+    is_free: u32,
+    is_plastic: u32,
+    first_chunk: u32,
+    chunk_count: u32,
+    unused: [u32; 3],
+}
+
+/// A body as kernels have it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct BodyData {
+    settings: Settings,
+    about: Four,
+    about_next: Four,
+    turn: Four,
+    /// What the device finds out for itself.
+    found: [Four; 10],
+}
+
+/// A particle as kernels have it.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct ParticleData {
+    rest: [f32; 3],
+    mass: f32,
+    share: f32,
+    part: f32,
+    stiffness: f32,
+    body: u32,
+    inner_weight: f32,
+    inner_distance: f32,
+    across: u32,
+    unused: u32,
+    ring: [u32; 2],
+    stretches: [u32; 2],
+}
+
+/// A region as kernels have it.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct RegionData {
+    centre: [f32; 3],
+    inverse_mass: f32,
+    normal: [f32; 3],
+    unused: f32,
+}
+
+/// What a step knows of the surface at a particle: only the device looks into it.
+type SurfaceData = [Four; 3];
+/// How a region is turned, and a normal.
+type TurnData = [Four; 2];
+/// Four columns of running sums.
+type Whole = [i32; 4];
+
+/// Rows that a workgroup leaves for its chunk: `ROWS` of the kernels.
+const ROWS: usize = 8;
+/// Spins that count, in how often the fastest particle would go around the smallest region.
+const MOST_SPINS: f64 = 8.0;
+/// Largest entry of a turn with what has flowed.
+const LARGEST_ENTRY: f64 = 2.5;
+
+/// A matched body's arrays on the device.
+pub struct GpuShapes<'m> {
+    gpu: Rc<Gpu>,
+    body: &'m SoftBodyModel,
+    shape: &'m ShapeBody,
+    settings: Settings,
+    /// What the device has of that.
+    known: Settings,
+    /// Its `BodyData`, so that the settings at its beginning can be written alone.
+    bodies: Slab<Four>,
+    flowed: Slab<Four>,
+    /// What the device has in there.
+    known_flowed: Vec<Four>,
+    begin: [Dispatch; 1],
+    damp: Vec<Dispatch>,
+    spring: Vec<Dispatch>,
+    calm: Vec<Dispatch>,
+    flow: Vec<Dispatch>,
+    /// Made when it is known which particles touch.
+    heed: Option<(Slab<u32>, Vec<Dispatch>)>,
+    sweep: Option<(Slab<ControlData>, Vec<Dispatch>)>,
+    arrays: Arrays,
+}
+
+/// What kernels are bound to.
+struct Arrays {
+    particles: Slab<ParticleData>,
+    stretches: Slab<[u32; 2]>,
+    rings: Slab<[u32; 2]>,
+    regions: Slab<RegionData>,
+    spreads: Slab<Four>,
+    turns: Slab<TurnData>,
+    surface: Slab<SurfaceData>,
+    work: Slab<Four>,
+    moments: Slab<Whole>,
+    transforms: Slab<Whole>,
+    motions: Slab<Whole>,
+    spins: Slab<Whole>,
+    weights: Slab<Whole>,
+    x: Slab<Four>,
+    low: Slab<Four>,
+    d: Slab<Four>,
+    v: Slab<Four>,
+}
+
+impl<'m> GpuShapes<'m> {
+    /// For a body whose particles are on the device.
+    pub fn new(gpu: &Rc<Gpu>, body: &'m SoftBodyModel, shape: &'m ShapeBody, particles: &Particles) -> Self {
+        let count = body.rest.len();
+        let chunks = count.div_ceil(WORKGROUP as usize);
+        let settings = settings(body, shape);
+        let numbers = Numbers::of(body, shape, &settings);
+        // Rows of so many times four columns for each particle and each chunk, or none where these sums are not asked for.
+        let running = |name, width: usize, is_used: bool| {
+            gpu.zeros::<Whole>(name, if is_used { width * (count + chunks) } else { 0 })
+        };
+        let is_damped = shape.settings.damping > 0.0;
+        let arrays = Arrays {
+            particles: gpu.slab("shape particles", &numbers.particles),
+            stretches: gpu.slab("stretches", &numbers.stretches),
+            rings: gpu.slab("rings", &numbers.rings),
+            regions: gpu.slab("regions", &numbers.regions),
+            spreads: gpu.slab("spreads", &numbers.spreads),
+            turns: gpu.zeros("turns", count),
+            surface: gpu.zeros("surface", count),
+            work: gpu.zeros("shape work", count + ROWS * chunks),
+            moments: running("moments", 3, true),
+            transforms: running("transforms", 3, true),
+            motions: running("motions", 4, is_damped),
+            spins: running("spins", 2, is_damped),
+            weights: running("weights", 1, shape.settings.keep_volume),
+            x: particles.x.clone(),
+            low: particles.low.clone(),
+            d: particles.d.clone(),
+            v: particles.v.clone(),
+        };
+        let bodies = gpu.zeros("bodies", size_of::<BodyData>() / size_of::<Four>());
+        let is_plastic = body.flesh.plasticity.is_some();
+        let flowed = gpu.zeros("flowed", if is_plastic { 3 * count } else { 0 });
+        let maker = Maker { gpu, bodies: &bodies, flowed: &flowed, arrays: &arrays, reach: Reach::of(&numbers, count) };
+        GpuShapes {
+            begin: [maker.begin_turns()],
+            damp: if is_damped { maker.damp() } else { Vec::new() },
+            spring: maker.spring(),
+            calm: if shape.settings.keep_volume { maker.calm() } else { Vec::new() },
+            flow: if is_plastic { maker.flow() } else { Vec::new() },
+            heed: None,
+            sweep: None,
+            gpu: Rc::clone(gpu),
+            body,
+            shape,
+            settings,
+            known: Settings::default(),
+            bodies,
+            flowed,
+            known_flowed: Vec::new(),
+            arrays,
+        }
+    }
+
+    fn maker(&self) -> Maker<'_> {
+        let rings = self.arrays.rings.len() as f64 / self.body.rest.len() as f64;
+        let stretches = self.arrays.stretches.len() as f64 / self.body.rest.len() as f64;
+        let reach = Reach { ring: rings.ceil() as usize, stretches: stretches.ceil() as usize };
+        Maker { gpu: &self.gpu, bodies: &self.bodies, flowed: &self.flowed, arrays: &self.arrays, reach }
+    }
+
+    fn write_flowed(&mut self, moving: &BodyState) {
+        if self.body.flesh.plasticity.is_none() {
+            return;
+        }
+        let flowed: Vec<Four> = if moving.flowed.is_empty() {
+            (0..self.flowed.len()).map(|row| four(Vec3::ith(row % 3, 1.0), 0.0)).collect()
+        } else {
+            moving.flowed.chunks_exact(3).map(|row| four(Vec3::new(row[0], row[1], row[2]), 0.0)).collect()
+        };
+        if self.known_flowed != flowed {
+            self.gpu.write(&self.flowed, 0, &flowed);
+            self.known_flowed = flowed;
+        }
+    }
+
+    fn write_bodies(&mut self, bodies: BodyData) {
+        self.gpu.write(&self.bodies, 0, bytemuck::cast_slice(&[bodies]));
+        self.known = bodies.settings;
+    }
+}
+
+impl DeviceFilling for GpuShapes<'_> {
+    fn begin_frame(&mut self, moving: &BodyState) {
+        let mass = &self.body.mass;
+        let middle = moving.x.iter().zip(mass).map(|(x, m)| x * *m).sum::<Vec3>() / mass.iter().sum::<f64>();
+        let turn = polar::quaternion(&self.shape.shapes.whole_turn(mass, &moving.x, middle));
+        self.write_flowed(moving);
+        self.write_bodies(BodyData {
+            settings: self.settings,
+            about: four(middle, 0.0),
+            about_next: four(middle, 0.0),
+            turn: turn.map(|entry| entry as f32),
+            ..BodyData::default()
+        });
+        self.gpu.run(&self.begin);
+    }
+
+    fn begin_step(&mut self, h: f64, _: f64) {
+        let part = |rate: f64| 1.0 - (-rate * h).exp();
+        self.settings.damping = part(self.shape.settings.damping) as f32;
+        self.settings.faster = (h / ShapeMatching::STEP).powi(2) as f32;
+        self.settings.stays = self.body.flesh.plasticity.map_or(0.0, |plasticity| part(plasticity.creep)) as f32;
+        if self.settings != self.known {
+            self.gpu.write(&self.bodies, 0, bytemuck::cast_slice(&[self.settings]));
+            self.known = self.settings;
+        }
+    }
+
+    fn damp(&mut self) {
+        self.gpu.run(&self.damp);
+    }
+
+    fn spring(&mut self) {
+        self.gpu.run(&self.spring);
+    }
+
+    fn heed_contacts(&mut self, touches: &Slab<u32>) {
+        if !self.shape.settings.keep_volume {
+            return;
+        }
+        if self.heed.as_ref().is_none_or(|(known, _)| known.buffer() != touches.buffer()) {
+            self.heed = Some((touches.clone(), self.maker().heed(touches)));
+        }
+        if let Some((_, heed)) = &self.heed {
+            self.gpu.run(heed);
+        }
+    }
+
+    fn sweep(&mut self, control: &Control) {
+        if self.sweep.as_ref().is_none_or(|(known, _)| known.buffer() != control.slab.buffer()) {
+            self.sweep = Some((control.slab.clone(), self.maker().sweep(&control.slab)));
+        }
+        if let Some((_, sweep)) = &self.sweep {
+            self.gpu.run(sweep);
+        }
+    }
+
+    fn calm(&mut self) {
+        self.gpu.run(&self.calm);
+    }
+
+    fn flow(&mut self) {
+        self.gpu.run(&self.flow);
+    }
+
+    fn read(&mut self, moving: &mut BodyState) {
+        if self.body.flesh.plasticity.is_some() {
+            self.gpu.read(&self.flowed, &mut self.known_flowed);
+            moving.flowed.clear();
+            moving.flowed.extend(self.known_flowed.iter().flat_map(|row| row[..3].iter().map(|entry| f64::from(*entry))));
+        }
+    }
+}
+
+fn settings(body: &SoftBodyModel, shape: &ShapeBody) -> Settings {
+    let count = body.rest.len();
+    let ShapeMatching { alpha, beta, keep_volume, .. } = shape.settings;
+    let extent = crate::math::largest_norm(&shape.shapes.rest);
+    let regions = 0..count;
+    let most_count = f64::from(regions.clone().map(|region| shape.regions.count(region)).max().unwrap_or(1));
+    let width = |region: usize| {
+        let centre = shape.shapes.centres[region];
+        shape.regions.members(region).map(|i| (shape.shapes.rest[i] - centre).norm()).fold(0.0, f64::max)
+    };
+    let narrowest = regions.map(width).fold(f64::INFINITY, f64::min);
+    let area = mean_area(body);
+    Settings {
+        volume: shape.volume as f32,
+        normal_unit: (0.5 * shape.outwards / area) as f32,
+        area: area as f32,
+        alpha: alpha as f32,
+        beta: beta as f32,
+        extent: extent as f32,
+        mass: count as f32,
+        mean_mass: (body.mass.iter().sum::<f64>() / count as f64) as f32,
+        largest_way: (LARGEST_WAY * shape.volume.cbrt()) as f32,
+        most_count: most_count as f32,
+        most_spin: (MOST_SPINS * extent / narrowest).clamp(MOST_SPINS, 4096.0) as f32,
+        yields_at: body.flesh.plasticity.map_or(0.0, |plasticity| plasticity.yields_at) as f32,
+        turn_unit: (LARGEST_ENTRY * most_count).log2().ceil().exp2() as f32,
+        keeps_volume: u32::from(keep_volume),
+        is_free: u32::from(body.k.iter().all(|k| *k > 0.0) && body.pins.soft.is_empty()),
+        is_plastic: u32::from(body.flesh.plasticity.is_some()),
+        chunk_count: count.div_ceil(WORKGROUP as usize) as u32,
+        ..Settings::default()
+    }
+}
+
+/// Mean area normal of a particle at rest, as long as these are far from cancelling each other [m²].
+fn mean_area(body: &SoftBodyModel) -> f64 {
+    let area = |corners: &[u32; 3]| {
+        let [a, b, c] = corners.map(|v| body.rest[v as usize]);
+        (b - a).cross(&(c - a)).norm()
+    };
+    let all: f64 = body.mesh.triangles.iter().map(area).sum();
+    // Each triangle counts with half of its doubled area at three corners.
+    1.5 * all / body.rest.len() as f64
+}
+
+/// What the device is told about particles and regions.
+struct Numbers {
+    particles: Vec<ParticleData>,
+    regions: Vec<RegionData>,
+    spreads: Vec<Four>,
+    stretches: Vec<[u32; 2]>,
+    rings: Vec<[u32; 2]>,
+}
+
+impl Numbers {
+    fn of(body: &SoftBodyModel, shape: &ShapeBody, settings: &Settings) -> Self {
+        let (shapes, extent) = (&shape.shapes, f64::from(settings.extent));
+        let heaviest = shapes.masses.iter().copied().fold(0.0, f64::max);
+        let mean_mass = body.mass.iter().sum::<f64>() / body.mass.len() as f64;
+        let mut numbers = Numbers {
+            particles: Vec::with_capacity(body.rest.len()),
+            regions: Vec::with_capacity(body.rest.len()),
+            spreads: Vec::with_capacity(3 * body.rest.len()),
+            stretches: Vec::new(),
+            rings: Vec::new(),
+        };
+        for i in 0..body.rest.len() {
+            let starts = [numbers.rings.len(), numbers.stretches.len()];
+            numbers.rings.extend(shape.around.row(i).iter().map(|&t| others(body.mesh.triangles[t as usize], i as u32)));
+            for stretch in shape.regions.stretches(i) {
+                let [first, end] = [stretch.start as u32, stretch.end as u32];
+                match &mut numbers.stretches[starts[1]..] {
+                    // Paths mean nothing here: what follows each other is one.
+                    [.., [_, before]] if *before == first => *before = end,
+                    _ => numbers.stretches.push([first, end]),
+                }
+            }
+            numbers.particles.push(ParticleData {
+                rest: single(shapes.rest[i] / extent),
+                mass: (body.mass[i] / mean_mass) as f32,
+                share: (1.0 / f64::from(shape.regions.count(i))) as f32,
+                part: (shapes.shared_mass[i] / heaviest) as f32,
+                stiffness: shape.stiffness[i] as f32,
+                body: 0,
+                inner_weight: shape.inner.weights[i] as f32,
+                inner_distance: shape.inner.distances[i] as f32,
+                across: shape.inner.across[i],
+                unused: 0,
+                ring: [starts[0] as u32, numbers.rings.len() as u32],
+                stretches: [starts[1] as u32, numbers.stretches.len() as u32],
+            });
+            numbers.regions.push(RegionData {
+                centre: single(shapes.centres[i] / extent),
+                inverse_mass: (heaviest / shapes.masses[i]) as f32,
+                normal: single(shapes.normals[i] / (heaviest * extent)),
+                unused: 0.0,
+            });
+            if body.flesh.plasticity.is_some() {
+                let spread = shapes.inverse_spread[i] * (heaviest * extent);
+                numbers.spreads.extend((0..3).map(|row| four(spread.row(row).transpose(), 0.0)));
+            }
+        }
+        numbers
+    }
+}
+
+/// The other two corners of a triangle, as it goes around.
+fn others([a, b, c]: [u32; 3], corner: u32) -> [u32; 2] {
+    match corner {
+        _ if corner == a => [b, c],
+        _ if corner == b => [c, a],
+        _ => [a, b],
+    }
+}
+
+/// How much a particle looks at, on average.
+#[derive(Clone, Copy)]
+struct Reach {
+    ring: usize,
+    stretches: usize,
+}
+
+impl Reach {
+    fn of(numbers: &Numbers, count: usize) -> Self {
+        Reach { ring: numbers.rings.len().div_ceil(count), stretches: numbers.stretches.len().div_ceil(count) }
+    }
+
+    /// Bytes of a sum over a region, of rows of so many times four columns.
+    fn sum(self, width: usize) -> usize {
+        self.stretches * (8 + 32 * width)
+    }
+
+    /// Bytes of an area normal.
+    fn normal(self) -> usize {
+        32 + self.ring * (8 + 64)
+    }
+}
+
+/// Makes dispatches: numbers of bindings are those of the kernels.
+struct Maker<'a> {
+    gpu: &'a Gpu,
+    bodies: &'a Slab<Four>,
+    flowed: &'a Slab<Four>,
+    arrays: &'a Arrays,
+    reach: Reach,
+}
+
+/// Bytes of a particle, of what is known of its surface, and of what a workgroup leaves, for each invocation.
+const PARTICLE: usize = size_of::<ParticleData>();
+const SURFACE: usize = size_of::<SurfaceData>();
+const LEFT: usize = ROWS * 16 / WORKGROUP as usize;
+
+impl Maker<'_> {
+    /// A kernel for all particles: `bound` are the bindings beside bodies and particles.
+    fn each(&self, kernel: &'static str, bytes: usize, bound: &[(u32, &dyn Binding)]) -> Dispatch {
+        let common: [(u32, &dyn Binding); 2] = [(1, self.bodies), (2, &self.arrays.particles)];
+        let bound: Vec<_> = common.iter().chain(bound).copied().collect();
+        self.gpu.dispatch(&SHAPES, kernel, 0..self.arrays.particles.len(), PARTICLE + bytes, &bound)
+    }
+
+    /// A kernel for the body.
+    fn judge(&self, kernel: &'static str, bound: &[(u32, &dyn Binding)]) -> Dispatch {
+        let common: [(u32, &dyn Binding); 2] = [(1, self.bodies), (11, &self.arrays.work)];
+        let bound: Vec<_> = common.iter().chain(bound).copied().collect();
+        let count = self.arrays.particles.len();
+        let bytes = count * LEFT / WORKGROUP as usize;
+        self.gpu.dispatch_blocks(&SHAPES, kernel, count, WORKGROUP as usize, bytes, &bound)
+    }
+
+    fn begin_turns(&self) -> Dispatch {
+        self.each("begin_turns", 64, &[(12, &self.arrays.regions), (13, &self.arrays.turns)])
+    }
+
+    fn damp(&self) -> Vec<Dispatch> {
+        let Arrays { x, low, v, motions, spins, stretches, regions, work, .. } = self.arrays;
+        vec![
+            self.each("look_at_motion", 48 + LEFT, &[(6, x), (7, low), (9, v), (11, work)]),
+            self.judge("judge_motion", &[]),
+            self.each("sum_motions", 48 + 64, &[(5, motions), (6, x), (7, low), (9, v)]),
+            self.each(
+                "find_motions",
+                self.reach.sum(4) + 64,
+                &[(3, stretches), (4, motions), (5, spins), (12, regions)],
+            ),
+            self.each("damp", self.reach.sum(2) + 64, &[(3, stretches), (4, spins), (6, x), (7, low), (9, v)]),
+        ]
+    }
+
+    fn spring(&self) -> Vec<Dispatch> {
+        let Arrays { x, low, d, surface, work, rings, moments, transforms, turns, regions, stretches, .. } = self.arrays;
+        let flowed = if self.flowed.is_empty() { 0 } else { 48 };
+        vec![
+            self.each(
+                "look",
+                16 + self.reach.normal() + SURFACE + LEFT,
+                &[(6, x), (7, low), (8, d), (10, surface), (11, work), (16, rings)],
+            ),
+            self.judge("judge_whole", &[]),
+            self.each("sum_moments", 112, &[(5, moments), (6, x), (8, d), (10, surface), (13, turns)]),
+            self.each(
+                "fit",
+                self.reach.sum(3) + 128 + flowed,
+                &[(3, stretches), (4, moments), (5, transforms), (12, regions), (13, turns), (14, self.flowed)],
+            ),
+            self.each(
+                "find_ways",
+                self.reach.sum(3) + 48 + SURFACE + LEFT,
+                &[(3, stretches), (4, transforms), (6, x), (8, d), (10, surface), (11, work)],
+            ),
+            self.judge("judge_ways", &[]),
+            self.each("go", 64 + SURFACE, &[(8, d), (10, surface), (11, work), (13, turns)]),
+        ]
+    }
+
+    fn heed(&self, touches: &Slab<u32>) -> Vec<Dispatch> {
+        let Arrays { x, d, surface, work, rings, weights, stretches, .. } = self.arrays;
+        vec![
+            self.each(
+                "look_inside",
+                32 + self.reach.normal() + SURFACE + LEFT,
+                &[(6, x), (8, d), (10, surface), (11, work), (16, rings)],
+            ),
+            self.judge("judge_inside", &[]),
+            self.each("sum_weights", SURFACE + 20, &[(5, weights), (10, surface), (17, touches)]),
+            self.each(
+                "spread_weights",
+                self.reach.sum(1) + SURFACE + 20 + LEFT,
+                &[(3, stretches), (4, weights), (6, x), (10, surface), (11, work), (17, touches)],
+            ),
+            self.judge("judge_weights", &[]),
+        ]
+    }
+
+    fn sweep(&self, control: &Slab<ControlData>) -> Vec<Dispatch> {
+        let Arrays { x, d, surface, work, rings, .. } = self.arrays;
+        vec![
+            self.each(
+                "look_again",
+                self.reach.normal() + SURFACE + LEFT,
+                &[(6, x), (8, d), (10, surface), (11, work), (16, rings), (18, control)],
+            ),
+            self.judge("judge_volume", &[(18, control)]),
+            self.each("correct", 32 + SURFACE, &[(8, d), (10, surface), (18, control)]),
+        ]
+    }
+
+    fn calm(&self) -> Vec<Dispatch> {
+        let Arrays { x, low, v, surface, work, .. } = self.arrays;
+        vec![
+            self.each("look_back", 48 + SURFACE + LEFT, &[(6, x), (7, low), (9, v), (10, surface), (11, work)]),
+            self.judge("judge_growth", &[]),
+            self.each("calm", 64 + SURFACE, &[(6, x), (7, low), (9, v), (10, surface)]),
+        ]
+    }
+
+    fn flow(&self) -> Vec<Dispatch> {
+        let Arrays { moments, stretches, regions, turns, spreads, .. } = self.arrays;
+        vec![self.each(
+            "flow",
+            self.reach.sum(3) + 208,
+            &[(3, stretches), (4, moments), (12, regions), (13, turns), (14, self.flowed), (15, spreads)],
+        )]
+    }
+}
