@@ -20,6 +20,9 @@ mod parity;
 mod particles;
 mod reduce;
 mod threads;
+mod shapes;
+mod soft;
+mod tets;
 mod work;
 
 use kiln::math::Vec3;
