@@ -16,6 +16,7 @@ mod distance;
 mod elastic;
 mod motion;
 mod linear;
+mod contact;
 mod parity;
 mod particles;
 mod reduce;

@@ -1,6 +1,6 @@
 //! Buffers, limits, counting, and what happens when the device goes.
 
-use kiln::solver::gpu::{Limits, SOURCES};
+use kiln::solver::gpu::{Limits, SOURCES, Source};
 
 use crate::open;
 
@@ -92,4 +92,16 @@ fn a_bake_goes_on_on_the_processor_when_the_device_is_lost() {
         (1..3).for_each(|frame| advance(&mut processor, &mut expected, frame));
         assert_eq!(state, expected);
     }
+}
+
+/// Where the members of a kernel's struct are, and how far apart two such structs are in an array.
+#[track_caller]
+pub fn layout(source: &Source, name: &str) -> (Vec<usize>, usize) {
+    let module = wgpu::naga::front::wgsl::parse_str(&source.full_text()).unwrap();
+    let found = module.types.iter().find(|(_, kind)| kind.name.as_deref() == Some(name));
+    let (handle, kind) = found.unwrap_or_else(|| panic!("{} has no `{name}`", source.name));
+    let wgpu::naga::TypeInner::Struct { members, .. } = &kind.inner else { panic!("`{name}` is not a struct") };
+    let mut layouter = wgpu::naga::proc::Layouter::default();
+    layouter.update(module.to_ctx()).unwrap();
+    (members.iter().map(|member| member.offset as usize).collect(), layouter[handle].to_stride() as usize)
 }

@@ -81,7 +81,8 @@ impl Distance {
     /// What of a squared strain counts as an error: shortness does not where the pair may go slack.
     #[inline(always)]
     pub fn error(&self, squared_strain: f64) -> f64 {
-        if self.can_go_slack() { squared_strain.max(0.0) } else { squared_strain }
+        // What is not a number stays one.
+        if self.can_go_slack() && squared_strain < 0.0 { 0.0 } else { squared_strain }
     }
 
     /// Take the relative velocity along the pair away [4.3]; `d` is the pair's direction at rest length or close to it.

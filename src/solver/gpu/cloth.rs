@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::contact::DeviceContacts;
 use super::cloth_parts::{self as parts, AirData, BeatData, DistanceData, GoalData, Held};
 use super::particles::{Four, Particles, StepData, four};
 use super::work::{Dispatch, Gpu, Told};
@@ -44,6 +45,8 @@ pub struct GpuCloth<'m> {
     attach: Dispatch,
     distances: [Vec<Dispatch>; 2],
     pins: Option<Held>,
+    /// None without colliders.
+    contacts: Option<DeviceContacts>,
 }
 
 impl<'m> GpuCloth<'m> {
@@ -74,6 +77,7 @@ impl<'m> GpuCloth<'m> {
         springs.extend(parts::diagonals(gpu, &particles, &cloth.diagonals)?);
         Some(GpuCloth {
             host: ClothStep::new(number, cloth, model),
+            contacts: (!model.colliders.is_empty()).then(|| DeviceContacts::of_skin(gpu, cloth, &particles)),
             gpu: Rc::clone(gpu),
             is_watched: model.has_contacts(),
             is_touched: model.has_touching_triangles(),
@@ -188,6 +192,9 @@ impl BodyStep for GpuCloth<'_> {
                 self.particles.read_velocities(&mut moving.v);
             }
             self.host.find_contacts(moving, world);
+            if let Some(contacts) = &mut self.contacts {
+                contacts.load(self.cloth, &moving.x, &self.host.contacts);
+            }
         }
         self.particles.begin_step(StepData::new(world));
         self.particles.look_ahead(&self.host.pin_targets);
@@ -211,7 +218,9 @@ impl BodyStep for GpuCloth<'_> {
         let pins = self.pins.iter().flat_map(|pins| &pins.places);
         let attach = (!self.is_torn()).then_some(&self.attach);
         self.gpu.run(attach.into_iter().chain(&self.distances[0]).chain(pins));
-        // Contacts with colliders have the last word here.
+        if let Some(contacts) = &mut self.contacts {
+            contacts.positions_anyway();
+        }
         self.host.count_sweep();
         self.is_fetched = false;
         if self.is_touched {
@@ -255,7 +264,12 @@ impl BodyStep for GpuCloth<'_> {
             self.gpu.run(&self.distances[1]);
         }
         self.gpu.run(self.pins.iter().flat_map(|pins| &pins.velocities));
-        // Contacts with colliders have the last word here too.
+        if let Some(contacts) = &self.contacts {
+            contacts.velocities();
+            if world.steps_left == 1 {
+                contacts.read(&mut self.host.contacts);
+            }
+        }
         if self.is_watched || world.steps_left == 1 {
             self.particles.read_state(moving);
             self.note_if_broken(&moving.x);

@@ -25,6 +25,7 @@ mod adapters;
 mod cloth;
 pub mod cloth_parts;
 pub mod cloth_systems;
+pub mod contact;
 pub mod linear;
 pub mod particles;
 mod profile;
@@ -58,6 +59,7 @@ pub const SOURCES: &[Source] = &[
     cloth_parts::CONFORMING_MAP,
     cloth_systems::LINEAR_SYSTEM,
     cloth_systems::BENDING_SYSTEM,
+    contact::RESTING,
     linear::ONE,
     linear::THREE,
     linear::BLOCKS,

@@ -1,0 +1,466 @@
+//! Points of a body against the surfaces of colliders, on the device.
+//!
+//! The processor finds at the start of a step which points are near which surfaces (`cpu::contacts`) and what planes these have there. The
+//! device presses and holds the points in every sweep. Contacts that share a particle must follow each other: they are arranged in
+//! independent groups. Large groups have a dispatch of their own; all small ones together are one workgroup's, which goes through them in turn.
+//!
+//! Each contact undoes a little of what those before it have done, so the order shows: up to some number it is the processor's, and results
+//! are the same but for rounding. More contacts are arranged in as few groups as will do.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use bytemuck::{Pod, Zeroable};
+
+use super::particles::{Four, Particles, double, four, single};
+use super::reduce::ControlData;
+use super::work::{Binding, Dispatch, Gpu, Slab, Source, WORKGROUP};
+use crate::algorithms::contact::resting::Resting;
+use crate::math::Vec3;
+use crate::math::rows::Rows;
+use crate::model::Skin;
+use crate::solver::cpu::contacts::{Contact, Contacts, Point};
+
+/// The kernels of contacts.
+pub const RESTING: Source = Source {
+    name: "resting",
+    text: include_str!("../../algorithms/contact/resting.wgsl"),
+    constants: &[("LEAST_PRESSED", f32::MIN_POSITIVE as f64)],
+};
+
+/// Groups with no more contacts than this are small.
+const SMALL: usize = 4 * WORKGROUP as usize;
+/// Most contacts that keep the processor's order: what depends on each other in it is a long chain of small groups.
+const MOST_IN_ORDER: usize = 16 * SMALL;
+/// Most dispatches of a sweep; what does not fit into these counts as small.
+const MOST_DISPATCHES: usize = 32;
+
+/// A contact as kernels have it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct ContactData {
+    /// Out of the collider.
+    pub normal: [f32; 3],
+    /// How far above what is allowed the point is without any way of its particles [m].
+    pub above: f32,
+    /// From where the point would be if it moved with the surface to where it is without any way [m].
+    pub slipped: [f32; 3],
+    /// Coefficient while it slides.
+    pub sliding: f32,
+    /// Velocity of the surface [m/s].
+    pub surface_velocity: [f32; 3],
+    /// Coefficient while it sticks.
+    pub sticking: f32,
+    /// How fast the point leaves after the step if it was pressed [m/s].
+    pub bounce: f32,
+    /// Its particles, in the list of all.
+    pub row_start: u32,
+    /// Behind the last one.
+    pub row_end: u32,
+    unused: u32,
+}
+
+/// A particle below a point as kernels have it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct PartData {
+    /// Which one.
+    pub particle: u32,
+    /// Its part of the point's place.
+    pub weight: f32,
+    /// How far it moves when the point is to move by one.
+    pub share: f32,
+}
+
+/// The points of a body that may touch, as means of its particles: for each of these its number, its weight, and how far it moves when the point
+/// is to move by one.
+pub type PointRows = Rows<(u32, f64, f64)>;
+
+/// A point of a body in touch with a surface during a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Touch {
+    /// Into the body's `PointRows`.
+    pub point: u32,
+    /// How.
+    pub resting: Resting,
+    /// Velocity of the surface there [m/s].
+    pub surface_velocity: Vec3,
+}
+
+/// All points of a body: vertices, particles on the middles of edges, samples.
+pub(in crate::solver) fn point_rows(skin: &Skin) -> PointRows {
+    let spread = |row: &[(u32, f64)], point_k: f64| -> Vec<(u32, f64, f64)> {
+        let share = |particle: u32, weight: f64| {
+            if point_k > 0.0 { weight * skin.k[particle as usize] / point_k } else { 0.0 }
+        };
+        row.iter().map(|&(particle, weight)| (particle, weight, share(particle, weight))).collect()
+    };
+    let vertices = (0..skin.map.vertex_count()).map(|v| spread(skin.map.row(v), skin.vertex_k[v]));
+    let midpoints = (0..midpoint_count(skin) as u32).map(|particle| vec![(particle, 1.0, 1.0)]);
+    let samples = (0..skin.samples.k.len()).map(|s| spread(skin.samples.rows.row(s), skin.samples.k[s]));
+    vertices.chain(midpoints).chain(samples).collect()
+}
+
+fn midpoint_count(skin: &Skin) -> usize {
+    if skin.is_on_midpoints() { skin.k.len() } else { 0 }
+}
+
+/// Where a point is in `point_rows`.
+fn row_of(skin: &Skin, point: Point) -> u32 {
+    let vertices = skin.map.vertex_count() as u32;
+    match point {
+        Point::Vertex(v) => v,
+        Point::Particle(p) => vertices + p,
+        Point::Sample(s) => vertices + midpoint_count(skin) as u32 + s,
+    }
+}
+
+/// Independent groups of contacts of these points: the contacts in the order of their groups, and where each group begins, with the end of
+/// the last one. All contacts that share a particle keep their order, unless there are too many; then only those of one point do, which stand
+/// together.
+fn arrange(rows: &PointRows, particle_count: usize, points: &[u32]) -> (Vec<u32>, Vec<usize>) {
+    let mut groups: Vec<Vec<u32>> = Vec::new();
+    let mut waiting: Vec<u32> = (0..points.len() as u32).collect();
+    let mut taken = vec![0_u64; particle_count];
+    let keeps_order = points.len() <= MOST_IN_ORDER;
+    while !waiting.is_empty() {
+        let first = groups.len();
+        taken.fill(0);
+        let mut before = None;
+        waiting.retain(|&number| {
+            let point = points[number as usize];
+            let moved = || rows.row(point as usize).iter().filter(|part| part.2 != 0.0).map(|part| part.0 as usize);
+            let earlier = match before {
+                Some((same, group)) if same == point => u64::MAX >> (u64::BITS - 1 - group),
+                _ => 0,
+            };
+            let used = moved().fold(earlier, |used, particle| used | taken[particle]);
+            let group = if keeps_order { u64::BITS - used.leading_zeros() } else { used.trailing_ones() };
+            before = Some((point, group.min(u64::BITS - 1)));
+            if group == u64::BITS {
+                // In the next turn, and what shares a particle with it not before that.
+                moved().for_each(|particle| taken[particle] = u64::MAX);
+                return true;
+            }
+            moved().for_each(|particle| taken[particle] |= 1 << group);
+            let group = first + group as usize;
+            groups.resize_with(groups.len().max(group + 1), Vec::new);
+            groups[group].push(number);
+            false
+        });
+    }
+    let mut starts = vec![0];
+    starts.extend(groups.iter().scan(0, |end, group| {
+        *end += group.len();
+        Some(*end)
+    }));
+    (groups.into_iter().flatten().collect(), starts)
+}
+
+/// What all kernels of contacts share.
+struct Shared {
+    parts: Slab<PartData>,
+    /// As many as there is room for.
+    contacts: Slab<ContactData>,
+    sums: Slab<Four>,
+    /// How many groups there are, where each begins, and the end of the last one.
+    groups: Slab<u32>,
+    /// Bytes that an average contact reads and writes.
+    bytes: usize,
+}
+
+impl Shared {
+    fn dispatch(
+        &self,
+        gpu: &Gpu,
+        kernel: &'static str,
+        range: Range<usize>,
+        own: &[(u32, Box<dyn Binding>)],
+    ) -> Dispatch {
+        let mut bound: Vec<(u32, &dyn Binding)> =
+            own.iter().map(|(number, binding)| (*number, binding.as_ref())).collect();
+        bound.extend([(4, &self.contacts as &dyn Binding), (5, &self.parts), (6, &self.sums)]);
+        if kernel.ends_with("small_groups") {
+            bound.push((7, &self.groups));
+        }
+        gpu.dispatch(&RESTING, kernel, range, self.bytes, &bound)
+    }
+}
+
+/// A kernel for all groups.
+struct Grouped {
+    /// For a large group, and for all small ones.
+    kernels: [&'static str; 2],
+    /// What it is given besides what all share.
+    own: Vec<(u32, Box<dyn Binding>)>,
+    large: Vec<(Range<usize>, Dispatch)>,
+    small: Option<(Range<usize>, Dispatch)>,
+}
+
+impl Grouped {
+    fn new(kernels: [&'static str; 2], own: Vec<(u32, Box<dyn Binding>)>) -> Self {
+        Grouped { kernels, own, large: Vec::new(), small: None }
+    }
+
+    /// Large groups are those of these ranges; small ones begin at this number, if there are any.
+    fn aim(&mut self, gpu: &Gpu, shared: &Shared, large: &[Range<usize>], first_small: Option<usize>) {
+        let aim = |(aimed, dispatch): &mut (Range<usize>, Dispatch), range: Range<usize>| {
+            if *aimed != range {
+                gpu.aim(dispatch, range.clone());
+                *aimed = range;
+            }
+        };
+        for number in 0..self.large.len().max(large.len()) {
+            // Dispatches that have nothing to do now may have later.
+            let range = large.get(number).cloned().unwrap_or_default();
+            match self.large.get_mut(number) {
+                Some(there) => aim(there, range),
+                None => {
+                    let dispatch = shared.dispatch(gpu, self.kernels[0], range.clone(), &self.own);
+                    self.large.push((range, dispatch));
+                }
+            }
+        }
+        // One workgroup, whose start is the number of a group.
+        let range = first_small.map_or(0..0, |first| first..first + WORKGROUP as usize);
+        match &mut self.small {
+            Some(there) => aim(there, range),
+            None => {
+                let dispatch = shared.dispatch(gpu, self.kernels[1], range.clone(), &self.own);
+                self.small = Some((range, dispatch));
+            }
+        }
+    }
+
+    fn run(&self, gpu: &Gpu) {
+        gpu.run(self.large.iter().chain(&self.small).map(|(_, dispatch)| dispatch));
+    }
+}
+
+/// The contacts of one body.
+pub struct DeviceContacts {
+    gpu: Rc<Gpu>,
+    rows: PointRows,
+    /// Where each row begins in the list of all particles below points.
+    row_starts: Vec<u32>,
+    particle_count: usize,
+    d: Slab<Four>,
+    /// Sweeps that end by their number have nothing that says when they are done.
+    endless: Slab<ControlData>,
+    shared: Shared,
+    /// The points that touch in this step, one for each contact.
+    points: Vec<u32>,
+    /// The contacts in the order of their groups.
+    order: Vec<u32>,
+    /// Ranges of large groups, and the number of the first small one.
+    large: Vec<Range<usize>>,
+    first_small: Option<usize>,
+    begin: Dispatch,
+    /// For each array that says when sweeps are done.
+    positions: Vec<(wgpu::Buffer, Grouped)>,
+    velocities: Grouped,
+    marks: Option<(wgpu::Buffer, [Dispatch; 2])>,
+}
+
+impl DeviceContacts {
+    /// For the points of a body.
+    pub(in crate::solver) fn of_skin(gpu: &Rc<Gpu>, skin: &Skin, particles: &Particles) -> Self {
+        Self::new(gpu, point_rows(skin), particles)
+    }
+
+    /// For these points; none touches yet.
+    pub fn new(gpu: &Rc<Gpu>, rows: PointRows, particles: &Particles) -> Self {
+        let part = |&(particle, weight, share): &(u32, f64, f64)| PartData {
+            particle,
+            weight: weight as f32,
+            share: share as f32,
+        };
+        let parts: Vec<PartData> = rows.iter().flatten().map(part).collect();
+        let mut row_starts = vec![0];
+        row_starts.extend(rows.iter().scan(0, |end, row| {
+            *end += row.len() as u32;
+            Some(*end)
+        }));
+        let mean = parts.len().div_ceil(rows.len().max(1));
+        let of_part = 2 * size_of::<PartData>() + 3 * size_of::<Four>();
+        let room = rows.len();
+        let shared = Shared {
+            parts: gpu.slab("particles below points", &parts),
+            contacts: gpu.zeros("contacts", room),
+            sums: gpu.zeros("sums of contacts", room),
+            groups: gpu.zeros("groups of contacts", room + 2),
+            bytes: size_of::<ContactData>() + 2 * size_of::<Four>() + mean * of_part,
+        };
+        let own: Vec<(u32, Box<dyn Binding>)> =
+            vec![(3, Box::new(particles.v.clone())), (8, Box::new(particles.step.clone()))];
+        DeviceContacts {
+            begin: gpu.dispatch(&RESTING, "contact_begin", 0..0, size_of::<Four>(), &[(6, &shared.sums)]),
+            positions: Vec::new(),
+            velocities: Grouped::new(["contact_velocities", "contact_velocities_of_small_groups"], own),
+            marks: None,
+            gpu: Rc::clone(gpu),
+            rows,
+            row_starts,
+            particle_count: particles.len(),
+            d: particles.d.clone(),
+            endless: gpu.zeros("endless", 1),
+            shared,
+            points: Vec::new(),
+            order: Vec::new(),
+            large: Vec::new(),
+            first_small: None,
+        }
+    }
+
+    /// Begin a step with what the processor has found, from the positions at the step's start.
+    pub(in crate::solver) fn load(&mut self, skin: &Skin, x: &[Vec3], contacts: &Contacts) {
+        let touch = |contact: &Contact| Touch {
+            point: row_of(skin, contact.point),
+            resting: contact.resting,
+            surface_velocity: contact.surface_velocity,
+        };
+        let touches: Vec<Touch> = contacts.active.iter().filter(|contact| !contact.passes).map(touch).collect();
+        self.begin_step(x, &touches);
+    }
+
+    /// Begin a step; those of one point stand together. `x` are the places of the particles at its start.
+    pub fn begin_step(&mut self, x: &[Vec3], touches: &[Touch]) {
+        self.make_room(touches.len());
+        let points = touches.iter().map(|touch| touch.point);
+        let is_new = !points.clone().eq(self.points.iter().copied());
+        if is_new {
+            self.points = points.collect();
+            let (order, starts) = arrange(&self.rows, self.particle_count, &self.points);
+            self.order = order;
+            self.regroup(&starts);
+        }
+        let data: Vec<ContactData> = self.order.iter().map(|&number| self.data(x, &touches[number as usize])).collect();
+        self.gpu.write(&self.shared.contacts, 0, &data);
+        self.gpu.run([&self.begin]);
+    }
+
+    /// As kernels have it. All that is large is subtracted here.
+    fn data(&self, x: &[Vec3], touch: &Touch) -> ContactData {
+        let (point, resting) = (touch.point as usize, &touch.resting);
+        let on_device = |place: Vec3| double(four(place, 0.0));
+        let without_way = self
+            .rows
+            .row(point)
+            .iter()
+            .fold(Vec3::zeros(), |sum, &(particle, weight, _)| sum + on_device(x[particle as usize]) * weight);
+        ContactData {
+            normal: single(resting.normal),
+            above: (resting.above(without_way) - resting.allowed) as f32,
+            slipped: single(without_way - resting.carried_to),
+            sliding: resting.friction.dynamic as f32,
+            surface_velocity: single(touch.surface_velocity),
+            sticking: resting.friction.sticking as f32,
+            bounce: resting.bounce as f32,
+            row_start: self.row_starts[point],
+            row_end: self.row_starts[point + 1],
+            unused: 0,
+        }
+    }
+
+    /// Larger arrays where there are more contacts than ever.
+    fn make_room(&mut self, count: usize) {
+        if count <= self.shared.contacts.len() {
+            return;
+        }
+        let room = count.next_power_of_two();
+        self.shared.contacts = self.gpu.zeros("contacts", room);
+        self.shared.sums = self.gpu.zeros("sums of contacts", room);
+        self.shared.groups = self.gpu.zeros("groups of contacts", room + 2);
+        self.begin = self.gpu.dispatch(&RESTING, "contact_begin", 0..0, size_of::<Four>(), &[(6, &self.shared.sums)]);
+        self.positions.clear();
+        self.velocities.large.clear();
+        self.velocities.small = None;
+        self.marks = None;
+        self.points.clear();
+    }
+
+    fn regroup(&mut self, starts: &[usize]) {
+        let ranges: Vec<Range<usize>> = starts.windows(2).map(|ends| ends[0]..ends[1]).collect();
+        let large = ranges.iter().rposition(|range| range.len() > SMALL).map_or(0, |last| last + 1);
+        let large = large.min(MOST_DISPATCHES);
+        self.first_small = (large < ranges.len()).then_some(large);
+        self.large = ranges[..large].to_vec();
+        let counted = std::iter::once(ranges.len()).chain(starts.iter().copied());
+        self.gpu.write(&self.shared.groups, 0, &counted.map(|number| number as u32).collect::<Vec<u32>>());
+        let all = self.positions.iter_mut().map(|(_, grouped)| grouped).chain([&mut self.velocities]);
+        all.for_each(|grouped| grouped.aim(&self.gpu, &self.shared, &self.large, self.first_small));
+        self.gpu.aim(&mut self.begin, 0..self.points.len());
+        if let Some((_, [_, mark])) = &mut self.marks {
+            self.gpu.aim(mark, 0..self.points.len());
+        }
+    }
+
+    /// In which order the contacts of this step are gone through.
+    pub fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// How many dispatches a sweep takes.
+    pub fn dispatches(&self) -> usize {
+        self.large.len() + usize::from(self.first_small.is_some())
+    }
+
+    /// Press and hold all points once, unless that is `done`.
+    pub fn positions(&mut self, control: &Slab<ControlData>) {
+        let known = self.positions.iter().position(|(buffer, _)| buffer == control.buffer());
+        let number = known.unwrap_or_else(|| {
+            let own: Vec<(u32, Box<dyn Binding>)> = vec![(1, Box::new(control.clone())), (2, Box::new(self.d.clone()))];
+            let mut grouped = Grouped::new(["contact_positions", "contact_positions_of_small_groups"], own);
+            grouped.aim(&self.gpu, &self.shared, &self.large, self.first_small);
+            self.positions.push((control.buffer().clone(), grouped));
+            self.positions.len() - 1
+        });
+        self.positions[number].1.run(&self.gpu);
+    }
+
+    /// The same in any case.
+    pub fn positions_anyway(&mut self) {
+        let endless = self.endless.clone();
+        self.positions(&endless);
+    }
+
+    /// After the step, take out of velocities what leads into surfaces or slides on them.
+    pub fn velocities(&self) {
+        self.velocities.run(&self.gpu);
+    }
+
+    /// Which particles carry points that are pressed: 1 for these, 0 for all others.
+    pub fn mark(&mut self, touches: &Slab<u32>) {
+        if self.marks.as_ref().is_none_or(|(buffer, _)| buffer != touches.buffer()) {
+            let forget = self.gpu.dispatch(&RESTING, "contact_forget_touches", 0..touches.len(), 4, &[(9, touches)]);
+            let own: [(u32, Box<dyn Binding>); 1] = [(9, Box::new(touches.clone()))];
+            let mark = self.shared.dispatch(&self.gpu, "contact_touches", 0..self.points.len(), &own);
+            self.marks = Some((touches.buffer().clone(), [forget, mark]));
+        }
+        if let Some((_, marks)) = &self.marks {
+            self.gpu.run(marks);
+        }
+    }
+
+    /// Wait, and bring normal and tangential sums here: one for each contact of this step.
+    pub fn sums(&self) -> Vec<(f64, Vec3)> {
+        let mut sums = Vec::new();
+        self.gpu.read(&self.shared.sums, &mut sums);
+        let mut result = vec![(0.0, Vec3::zeros()); self.points.len()];
+        for (&number, sum) in self.order.iter().zip(&sums) {
+            result[number as usize] = (f64::from(sum[3]), double(*sum));
+        }
+        result
+    }
+
+    /// The same into those that this step began with.
+    pub(in crate::solver) fn read(&self, contacts: &mut Contacts) {
+        if self.points.is_empty() {
+            return;
+        }
+        let pressing = contacts.active.iter_mut().filter(|contact| !contact.passes);
+        for (contact, (pressed, held)) in pressing.zip(self.sums()) {
+            (contact.resting.pressed, contact.resting.held) = (pressed, held);
+        }
+    }
+}
