@@ -23,25 +23,27 @@ struct Control {
 @group(0) @binding(2) var<storage, read> largest: array<vec4f>;
 
 @compute @workgroup_size(1)
-fn begin() {
+fn begin(@builtin(global_invocation_id) id: vec3u) {
+    if (!has_item(id)) { return; }
     control.done = 0u;
     control.sweeps = 0u;
     control.worst = 0.0;
 }
 
 @compute @workgroup_size(1)
-fn take_largest() {
+fn take_largest(@builtin(global_invocation_id) id: vec3u) {
+    if (!has_item(id)) { return; }
     if (control.done != 0u) { return; }
     let most = largest[0];
     control.worst = max(max(most.x, most.y), max(most.z, most.w));
 }
 
 @compute @workgroup_size(1)
-fn judge() {
+fn judge(@builtin(global_invocation_id) id: vec3u) {
+    if (!has_item(id)) { return; }
     if (control.done != 0u) { return; }
     control.sweeps += 1u;
     control.total += 1u;
-    if (!is_finite(control.worst) || control.worst >= BROKEN || (control.worst <= control.enough && control.sweeps >= control.fewest)) {
-        control.done = 1u;
-    }
+    let is_broken = !is_finite(control.worst) || control.worst >= BROKEN;
+    if (is_broken || (control.worst <= control.enough && control.sweeps >= control.fewest)) { control.done = 1u; }
 }

@@ -19,7 +19,7 @@ struct Triangle {
 
 // What carries a vertex, or how a triangle's impulse moves a particle.
 struct Share {
-    of: u32,
+    number: u32,
     part: f32,
 }
 
@@ -45,8 +45,8 @@ fn corner(vertex: u32, near: vec3f, way_near: vec3f) -> Moving {
     var moving = Moving(vec3f(0.0), vec3f(0.0));
     for (var n = starts[vertex]; n < starts[vertex + 1u]; n++) {
         let share = shares[n];
-        moving.place += ((x[share.of].xyz - near) + (d[share.of].xyz - way_near)) * share.part;
-        moving.velocity += v[share.of].xyz * share.part;
+        moving.place += ((x[share.number].xyz - near) + (d[share.number].xyz - way_near)) * share.part;
+        moving.velocity += v[share.number].xyz * share.part;
     }
     return moving;
 }
@@ -56,7 +56,7 @@ fn blow(@builtin(global_invocation_id) id: vec3u) {
     if (!has_item(id)) { return; }
     let t = item(id);
     let triangle = triangles[t];
-    let first = shares[starts[triangle.corners[0]]].of;
+    let first = shares[starts[triangle.corners[0]]].number;
     let a = corner(triangle.corners[0], x[first].xyz, d[first].xyz);
     let b = corner(triangle.corners[1], x[first].xyz, d[first].xyz);
     let c = corner(triangle.corners[2], x[first].xyz, d[first].xyz);
@@ -77,6 +77,6 @@ fn take_air(@builtin(global_invocation_id) id: vec3u) {
     if (!has_item(id)) { return; }
     let i = item(id);
     var change = vec3f(0.0);
-    for (var n = starts[i]; n < starts[i + 1u]; n++) { change += air[shares[n].of].xyz * shares[n].part; }
+    for (var n = starts[i]; n < starts[i + 1u]; n++) { change += air[shares[n].number].xyz * shares[n].part; }
     v[i] = vec4f(v[i].xyz + change, 0.0);
 }

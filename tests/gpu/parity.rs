@@ -32,12 +32,17 @@ pub fn on_device(world: &World, limits: Option<Limits>) -> (State, Counts) {
 /// A scene of one frame with so many steps ends the same on device and processor.
 #[track_caller]
 pub fn agrees(name: &str, text: &str) {
-    let world = World::new(text);
-    let (end, counts) = on_device(&world, None);
-    let apart = apart(&end, &world.simulate(|_| ())) / size(&world);
+    agree(name, &World::new(text));
+}
+
+/// The same for a world that is there.
+#[track_caller]
+pub fn agree(name: &str, world: &World) {
+    let (end, counts) = on_device(world, None);
+    let apart = apart(&end, &world.simulate(|_| ())) / size(world);
     println!("{name}: {apart:.1e} of its size; {counts:?}");
     assert!(apart < 1e-4, "{name}: {apart}");
-    assert_eq!(on_device(&world, None).0, end, "{name}: another run gives other bits");
+    assert_eq!(on_device(world, None).0, end, "{name}: another run gives other bits");
 }
 
 /// A hanging sheet without anything to touch.

@@ -118,6 +118,8 @@ fn best_turn(sx: vec3f, sy: vec3f, sz: vec3f) -> vec4f {
     var e = array<array<f32, 4>, 4>(
         array<f32, 4>(1.0, 0.0, 0.0, 0.0), array<f32, 4>(0.0, 1.0, 0.0, 0.0),
         array<f32, 4>(0.0, 0.0, 1.0, 0.0), array<f32, 4>(0.0, 0.0, 0.0, 1.0));
+    // Of turns that are equal but for rounding the one that turns least.
+    m[0][0] += 2e-6;
     // Jacobi's turns: quadratic, so that a few rounds are enough.
     for (var round = 0; round < 8; round++) {
         for (var p = 0u; p < 3u; p++) {
@@ -186,8 +188,10 @@ fn turn_back(first: u32, count: u32) {
         sz += now * rest.z;
     }
     let scale = max(length(sx), max(length(sy), length(sz)));
-    if (scale <= 0.0 || !is_finite(scale)) { return; }
-    let turn = best_turn(sx / scale, sy / scale, sz / scale);
+    if (!is_finite(scale)) { return; }
+    // What is in one point is turned in no direction.
+    var turn = vec4f(0.0, 0.0, 0.0, 1.0);
+    if (scale > 0.0) { turn = best_turn(sx / scale, sy / scale, sz / scale); }
     if (!is_finite3(turn.xyz) || !is_finite(turn.w)) { return; }
     var longest = 0.0;
     for (var n = 0u; n < count; n++) {

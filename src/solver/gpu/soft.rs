@@ -373,7 +373,7 @@ pub struct AirTriangle {
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Share {
-    of: u32,
+    number: u32,
     part: f32,
 }
 
@@ -403,7 +403,8 @@ impl SkinAir {
     pub fn new(gpu: &Rc<Gpu>, body: &SoftBodyModel, particles: &Particles) -> Self {
         let mesh = &body.mesh.triangles;
         // The three corners are pushed alike, so what a unit impulse on the triangle moves is the mean of theirs.
-        let mean_k = |corners: &[u32; 3]| corners.iter().map(|&corner| body.vertex_k[corner as usize]).sum::<f64>() / 3.0;
+        let mean_k =
+            |corners: &[u32; 3]| corners.iter().map(|&corner| body.vertex_k[corner as usize]).sum::<f64>() / 3.0;
         let triangle = |corners: &[u32; 3]| AirTriangle {
             corners: *corners,
             rate: (0.5 * AIR_DENSITY * body.wind_share * mean_k(corners)) as f32,
@@ -411,14 +412,14 @@ impl SkinAir {
         let triangles = gpu.slab("triangles in the air", &mesh.iter().map(triangle).collect::<Vec<_>>());
         let carriers = |vertex: usize| {
             let row = body.map.row(vertex).iter();
-            row.map(|&(of, weight)| Share { of, part: weight as f32 }).collect()
+            row.map(|&(number, weight)| Share { number, part: weight as f32 }).collect()
         };
         let (vertex_starts, carriers) = list_shares(gpu, (0..body.map.vertex_count()).map(carriers));
         let mut moved: Vec<Vec<Share>> = vec![Vec::new(); body.k.len()];
         for (t, corners) in mesh.iter().enumerate() {
             for &(particle, weight) in corners.iter().flat_map(|&corner| body.map.row(corner as usize)) {
                 let part = (weight * body.k[particle as usize]) as f32;
-                moved[particle as usize].push(Share { of: t as u32, part });
+                moved[particle as usize].push(Share { number: t as u32, part });
             }
         }
         let mean_row = |entries: usize, rows: usize| 8 * entries / rows.max(1);
@@ -455,7 +456,8 @@ impl SkinAir {
     /// Change velocities by this air at each triangle, which is that of the frame.
     pub fn blow(&mut self, wind: &[Vec3]) {
         if !self.is_current {
-            let wind: Vec<Four> = wind.iter().zip(&self.impulses).map(|(wind, impulse)| four(*wind, *impulse)).collect();
+            let wind: Vec<Four> =
+                wind.iter().zip(&self.impulses).map(|(wind, impulse)| four(*wind, *impulse)).collect();
             self.gpu.write(&self.wind, 0, &wind);
             self.is_current = true;
         }

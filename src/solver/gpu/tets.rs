@@ -166,7 +166,8 @@ impl<'m> GpuTets<'m> {
             (8, &errors),
             (9, &control.slab),
         ];
-        let sweep = tets.sets.groups().map(|group| gpu.dispatch(volume, "keep_volumes", group, bytes, &bound)).collect();
+        let sweep =
+            tets.sets.groups().map(|group| gpu.dispatch(volume, "keep_volumes", group, bytes, &bound)).collect();
         let spring = |group| of_springs("correct_positions", group, 116, &[1, 2, 3, 5, 6]);
         Some(GpuTets {
             gpu: Rc::clone(gpu),
