@@ -441,7 +441,7 @@ fn constrained(rest: &str) {
             // Twice in a step, as where contacts have moved something.
             let again = step == 3;
             if again {
-                [&mut here, &mut there].map(|all| all.iter_mut().skip(30).step_by(9).for_each(|p| p.y += 0.001));
+                [&mut here, &mut there].into_iter().for_each(|all| all.iter_mut().skip(30).step_by(9).for_each(|p| p.y += 0.001));
             }
             particles.load(moving);
             particles.write_ahead(&there);

@@ -7,7 +7,7 @@ use crate::{noise, open};
 
 #[test]
 fn sums_and_maxima_are_those_of_the_processor() {
-    let gpu = open(Some(kiln::solver::gpu::Limits { groups: 3, binding: 1 << 27 }));
+    let gpu = open(Some(kiln::solver::gpu::Limits { groups: 16, binding: 1 << 27 }));
     for count in [1, 63, 64, 1024, 1025, 5000, 70_000] {
         let mut next = noise(count as u64);
         let values: Vec<[f32; 4]> = (0..count).map(|_| std::array::from_fn(|_| (next() + 1.0) as f32)).collect();

@@ -163,7 +163,7 @@ fn rotations_are_those_of_the_processor() {
         let [u, w] = [turn(vector(&mut next) * 2.0), turn(vector(&mut next) * 2.0)];
         let near = turn(vector(&mut next) * 0.1) * u * w.transpose();
         let far = turn(vector(&mut next) * 3.0);
-        let mut made = |values: [f64; 3]| u * Mat3::from_diagonal(&values.into()) * w.transpose();
+        let made = |values: [f64; 3]| u * Mat3::from_diagonal(&values.into()) * w.transpose();
         let [a, b] = [1.0 + next().abs(), 0.3 + 0.5 * next().abs()];
         cases.push(("near", made([a, b, 0.2]), near, Some(2e-6)));
         cases.push(("from anywhere", made([a, b, 0.2]), far, Some(2e-6)));

@@ -135,19 +135,16 @@ impl<'m> SoftStep<'m> {
         }
     }
 
-    /// Move what touches to where it may be; whether anything was moved.
-    pub(in crate::solver) fn touch(&mut self) -> bool {
+    /// Move what touches to where it may be.
+    fn touch(&mut self) {
         let body = self.body;
-        let mut is_changed = false;
         for contact in self.contacts.active.iter_mut().filter(|contact| !contact.passes) {
             let y = contact.point.value(body, &self.ahead);
             let by = contact.resting.correct_position(y);
             if by != Vec3::zeros() {
                 contact.point.shift(body, &mut self.ahead, by);
-                is_changed = true;
             }
         }
-        is_changed
     }
 
     /// Which particles touch colliders, or were moved by what touches them since the last turn.
@@ -176,7 +173,7 @@ impl<'m> SoftStep<'m> {
     }
 
     /// Take from velocities after a step what contacts do not allow.
-    pub(in crate::solver) fn calm_contacts(&mut self, v: &mut [Vec3], h: f64) {
+    fn calm_contacts(&mut self, v: &mut [Vec3], h: f64) {
         let body = self.body;
         for contact in self.contacts.active.iter_mut().filter(|contact| contact.resting.pressed > 0.0) {
             let velocity = contact.point.value(body, v) - contact.surface_velocity;

@@ -1,12 +1,13 @@
 //! A soft body on the device, whatever fills it. See `cpu/soft_step.rs` for the order of a step.
 //!
-//! Where nothing can touch, the processor learns after each batch of sweeps whether they were enough (one small read), and the state at the
-//! frame's end. Where contacts with colliders are near, they are corrected by the processor after each sweep.
+//! The processor learns after each batch of sweeps whether they were enough (one small read), and the state at the frame's end. Where something
+//! can touch, it also sees the state at the end of every step, because it looks for what is near.
 
 use std::rc::Rc;
 
 use bytemuck::{Pod, Zeroable};
 
+use super::contact::DeviceContacts;
 use super::particles::{Four, Particles, StepData, four, split};
 use super::reduce::Control;
 use super::shapes::GpuShapes;
@@ -77,8 +78,8 @@ pub struct GpuSoft<'m> {
     soft_pins: SoftPins,
     /// Not 0 for particles that touch something.
     touches: Slab<u32>,
-    /// The same as the device has it.
-    known_touches: Vec<u32>,
+    /// None without colliders.
+    contacts: Option<DeviceContacts>,
     /// Whether the processor sees places and velocities in every step.
     is_watched: bool,
     /// Whether the body touches colliders at all.
@@ -108,7 +109,7 @@ impl<'m> GpuSoft<'m> {
             air: SkinAir::new(gpu, body, &particles),
             soft_pins: SoftPins::new(gpu, body, &particles),
             touches: gpu.zeros("touches", body.k.len()),
-            known_touches: vec![0; body.k.len()],
+            contacts: (!model.colliders.is_empty()).then(|| DeviceContacts::of_skin(gpu, body, &particles)),
             is_watched: model.has_contacts(),
             meets_colliders: (0..model.colliders.len()).any(|collider| host.contacts.meets(collider)),
             has_triangles: model.has_touching_triangles(),
@@ -123,22 +124,27 @@ impl<'m> GpuSoft<'m> {
         })
     }
 
-    /// Let the processor move what touches colliders.
+    /// Press and hold what touches colliders, as often.
     fn touch(&mut self, sweeps: u32) {
-        self.fetch();
-        let changes = (0..sweeps).filter(|_| self.host.touch()).count();
-        if changes > 0 {
-            self.particles.write_ahead(&self.host.ahead);
+        if let Some(contacts) = &mut self.contacts {
+            (0..sweeps).for_each(|_| contacts.positions_anyway());
         }
+        self.is_fetched = false;
     }
 
-    /// Tell the device which particles touch something.
+    /// Which particles touch something.
     fn mark_touching(&mut self, again: bool) {
-        self.host.mark_touching(again);
-        let touches: Vec<u32> = self.host.touches.iter().map(|touches| u32::from(*touches)).collect();
-        if touches != self.known_touches {
+        if again {
+            // What other bodies have moved is known here.
+            self.fetch();
+            if let Some(contacts) = &self.contacts {
+                contacts.read(&mut self.host.contacts);
+            }
+            self.host.mark_touching(again);
+            let touches: Vec<u32> = self.host.touches.iter().map(|touches| u32::from(*touches)).collect();
             self.gpu.write(&self.touches, 0, &touches);
-            self.known_touches = touches;
+        } else if let Some(contacts) = &mut self.contacts {
+            contacts.mark(&self.touches);
         }
     }
 }
@@ -176,12 +182,13 @@ impl BodyStep for GpuSoft<'_> {
             self.air.blow(&self.host.wind);
         }
         self.filling.damp();
-        if self.meets_colliders {
+        if let Some(contacts) = self.contacts.as_mut().filter(|_| self.meets_colliders) {
             // How fast what touches arrives decides how it bounces, and how far it may come.
             if blows || self.body.flesh.damping > 0.0 || self.body.shape().is_some_and(|shape| shape.settings.damping > 0.0) {
                 self.particles.read_velocities(&mut moving.v);
             }
             self.host.find_contacts(moving, world);
+            contacts.load(self.body, &moving.x, &self.host.contacts);
         }
         self.particles.look_ahead(&self.host.pin_targets);
         self.soft_pins.draw(self.body, &self.host.soft_targets, world.h);
@@ -205,22 +212,20 @@ impl BodyStep for GpuSoft<'_> {
         self.mark_touching(again);
         self.filling.heed_contacts(&self.touches);
         self.control.begin();
-        // What touches is moved after each sweep, which the processor does.
-        let (mut swept, mut at_once) = (0, if is_touched { 1 } else { fewest });
+        let (mut swept, mut at_once) = (0, fewest);
         let end = loop {
             let count = at_once.min(most - swept);
             for _ in 0..count {
                 self.filling.sweep(&self.control);
+                if let Some(contacts) = self.contacts.as_mut().filter(|_| is_touched) {
+                    contacts.positions(&self.control.slab);
+                }
                 self.control.judge();
             }
             self.is_fetched = false;
             swept += count;
+            at_once = (2 * at_once).min(MOST_AT_ONCE);
             let seen = self.control.read();
-            if is_touched && !seen.is_broken() {
-                self.touch(1);
-            } else {
-                at_once = (2 * at_once).min(MOST_AT_ONCE);
-            }
             if seen.done != 0 || swept >= most {
                 break seen;
             }
@@ -281,16 +286,17 @@ impl BodyStep for GpuSoft<'_> {
         }
         self.particles.advance();
         self.filling.calm();
-        let is_pressed = self.host.contacts.active.iter().any(|contact| contact.resting.pressed > 0.0);
         let is_last = world.steps_left == 1;
+        if let Some(contacts) = &self.contacts {
+            contacts.velocities();
+            if is_last {
+                contacts.read(&mut self.host.contacts);
+            }
+        }
+        self.filling.flow();
         if self.is_watched || is_last {
             self.particles.read_state(moving);
         }
-        if is_pressed {
-            self.host.calm_contacts(&mut moving.v, world.h);
-            self.particles.load_velocities(moving);
-        }
-        self.filling.flow();
         if is_last {
             self.filling.read(moving);
         }
