@@ -23,6 +23,8 @@ pub struct BendingStep {
     /// The factors of the implicit form and the beat they are for.
     implicit: Option<(f64, Implicit)>,
     is_implicit: bool,
+    /// Whether the implicit form is solved elsewhere, so that no matrix is factorised here.
+    pub is_elsewhere: bool,
     /// Rows as measured.
     measured: Vec<Vec3>,
     /// How often a matrix was factorised.
@@ -52,7 +54,7 @@ impl BendingStep {
         }
         // The same beat up to the rounding of a division.
         let is_known = |known: f64| (known - beat).abs() <= 1e-9 * beat;
-        if self.is_implicit && !self.implicit.as_ref().is_some_and(|(known, _)| is_known(*known)) {
+        if self.is_implicit && !self.is_elsewhere && !self.implicit.as_ref().is_some_and(|(known, _)| is_known(*known)) {
             self.implicit = implicit_bending(cloth, beat).map(|implicit| (beat, implicit));
             self.factorisations += 1;
         }
@@ -60,12 +62,17 @@ impl BendingStep {
 
     /// The length of the beat that begins with this step of the frame, if one does [s].
     pub fn beat(&self, cloth: &ClothModel, h: f64, step: u32) -> Option<f64> {
-        (step.is_multiple_of(self.interval) && cloth.bend > 0.0).then(|| h * f64::from(self.interval))
+        (step.is_multiple_of(self.interval) && cloth.bend > 0.0).then(|| self.frame_beat(h))
+    }
+
+    /// The length of this frame's beats [s].
+    pub fn frame_beat(&self, h: f64) -> f64 {
+        h * f64::from(self.interval)
     }
 
     /// Damping time of the explicit form, none where the implicit one is used [s].
     pub fn explicit_damping(&self) -> Option<f64> {
-        (!self.is_implicit || self.implicit.is_none()).then_some(self.damping)
+        (!self.is_implicit || (self.implicit.is_none() && !self.is_elsewhere)).then_some(self.damping)
     }
 
     /// The impulse of a beat, if one begins with this step of the frame.

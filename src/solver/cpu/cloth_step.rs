@@ -22,7 +22,7 @@ use super::body_step::{BodyStep, vertices_of};
 use super::breaks::Breaks;
 use super::contacts::{Contact, Contacts, LEAVE_EDGES, Point};
 use super::independent::{larger, sweep};
-use super::linear::LinearSolver;
+use super::linear::{LinearCounts, LinearSolver, Solved};
 use super::pin_targets::pin_targets;
 use super::visible::VisibleLimits;
 use super::{StepWorld, for_each, strip_sweep};
@@ -209,8 +209,8 @@ impl<'m> ClothStep<'m> {
         {
             let (x, ahead) = (&moving.x, &mut self.ahead);
             let solved = linear.positions(self.cloth, x, ahead, &self.pin_targets, h, gravity.norm(), again);
-            self.report.load = larger(self.report.load, solved.load);
-            self.report.linear = linear.counts;
+            let counts = linear.counts;
+            self.note_solved(&solved, counts);
             // What was slack until now and contacts are taken care of one by one.
             return solved.worst.max(self.position_sweep());
         }
@@ -226,6 +226,12 @@ impl<'m> ClothStep<'m> {
     /// Contacts with colliders, from the state at the start of the step.
     pub(in crate::solver) fn find_contacts(&mut self, moving: &BodyState, world: &mut StepWorld) {
         self.contacts.find(self.number, self.cloth, moving, world);
+    }
+
+    /// All distances at once were solved elsewhere.
+    pub(in crate::solver) fn note_solved(&mut self, solved: &Solved, counts: LinearCounts) {
+        self.report.load = larger(self.report.load, solved.load);
+        self.report.linear = counts;
     }
 
     /// A sweep was done elsewhere.

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::cloth_systems::{BendingSystem, ConstraintSystem};
 use super::contact::DeviceContacts;
 use super::cloth_parts::{self as parts, AirData, BeatData, DistanceData, GoalData, Held};
 use super::particles::{Four, Particles, StepData, four};
@@ -26,8 +27,8 @@ pub struct GpuCloth<'m> {
     particles: Particles,
     /// Whether the processor sees the state at the start of every step.
     is_watched: bool,
-    /// Whether it sees the look-ahead positions in every step.
-    is_touched: bool,
+    /// Whether it sees the look-ahead positions in every step: triangles may touch, or contacts and a linear system take turns.
+    is_seen: bool,
     /// Whether the look-ahead positions here are those of the device.
     is_fetched: bool,
     air_data: Told<AirData>,
@@ -38,6 +39,10 @@ pub struct GpuCloth<'m> {
     goals: Told<GoalData>,
     soft_goals: Told<GoalData>,
     bend: [Dispatch; 2],
+    /// Implicit bending, made when a frame needs it for the first time.
+    bending_system: Option<BendingSystem>,
+    /// All distances at once, if they are solved so.
+    system: Option<ConstraintSystem>,
     blow: [Dispatch; 2],
     soft_pins: Option<Held>,
     /// Elastic triangles and shear springs.
@@ -52,10 +57,15 @@ pub struct GpuCloth<'m> {
 impl<'m> GpuCloth<'m> {
     /// For a cloth; none where the device cannot do what it needs.
     pub fn new(gpu: &Rc<Gpu>, number: usize, cloth: &'m ClothModel, model: &Model) -> Option<Self> {
-        if cloth.solver != SolverChoice::Iterative {
-            return None;
-        }
         let particles = Particles::new(gpu, &cloth.k, &cloth.pins.particles);
+        let system = match cloth.solver {
+            SolverChoice::Iterative => None,
+            // Pinned vertices between midpoints are rows of their own.
+            SolverChoice::Pcg if cloth.kind != ClothKind::Midpoint => {
+                Some(ConstraintSystem::new(gpu, cloth, &particles)?)
+            }
+            _ => return None,
+        };
         let (exact, soft) = (&cloth.pins.vertices, &cloth.pins.soft);
         let goals = Told::new(gpu, "goals", exact.len());
         let soft_goals = Told::new(gpu, "soft goals", soft.len());
@@ -75,12 +85,16 @@ impl<'m> GpuCloth<'m> {
         let triangles = (cloth.triangle_particles.as_slice(), cloth.triangle_density.as_slice());
         let mut springs = parts::elastic(gpu, &particles, &cloth.elastic)?;
         springs.extend(parts::diagonals(gpu, &particles, &cloth.diagonals)?);
+        let mut host = ClothStep::new(number, cloth, model);
+        host.bending.is_elsewhere = true;
         Some(GpuCloth {
-            host: ClothStep::new(number, cloth, model),
+            host,
+            system,
+            bending_system: None,
             contacts: (!model.colliders.is_empty()).then(|| DeviceContacts::of_skin(gpu, cloth, &particles)),
             gpu: Rc::clone(gpu),
             is_watched: model.has_contacts(),
-            is_touched: model.has_touching_triangles(),
+            is_seen: model.has_touching_triangles() || cloth.solver == SolverChoice::Pcg && model.has_contacts(),
             is_fetched: false,
             bend: parts::bending(gpu, &particles, &cloth.bending, &beat_data),
             blow: parts::air(gpu, &particles, triangles, &cloth.triangle_shares, &air_data, &wind),
@@ -101,7 +115,7 @@ impl<'m> GpuCloth<'m> {
     }
 
     /// Impulses at the start of a step; whether the device has changed velocities by any.
-    fn push(&mut self, moving: &mut BodyState, world: &StepWorld, step: u32) -> bool {
+    fn push(&mut self, world: &StepWorld, step: u32) -> bool {
         let (gpu, cloth) = (&self.gpu, self.cloth);
         let mut is_changed = false;
         if let Some(beat) = self.host.bending.beat(cloth, world.h, step) {
@@ -111,13 +125,9 @@ impl<'m> GpuCloth<'m> {
                     gpu.run(&self.bend);
                     is_changed = true;
                 }
-                // Two constant systems, which the processor has factors of.
                 None => {
-                    if !self.particles.is_current() {
-                        self.particles.read_state(moving);
-                    }
-                    self.host.bending.apply(cloth, moving, world.h, step);
-                    self.particles.load_velocities(moving);
+                    self.bending_system.iter().for_each(BendingSystem::apply);
+                    is_changed = true;
                 }
             }
         }
@@ -170,6 +180,16 @@ impl BodyStep for GpuCloth<'_> {
     fn begin_frame(&mut self, moving: &BodyState, weather: &Weather, drive: &Drive) {
         self.host.begin_frame(moving, weather, drive);
         self.particles.load(moving);
+        let h = drive.frame_seconds / f64::from(drive.substeps);
+        if self.cloth.bend > 0.0 && self.host.bending.explicit_damping().is_none() {
+            if self.bending_system.is_none() {
+                self.bending_system = BendingSystem::new(&self.gpu, self.cloth, &self.particles);
+            }
+            if let Some(bending) = &mut self.bending_system {
+                bending.begin_frame(self.cloth, self.host.bending.frame_beat(h));
+            }
+        }
+        self.system.iter_mut().for_each(ConstraintSystem::reset);
         self.wind.tell(&self.gpu, self.host.wind.iter().map(|wind| four(*wind, 0.0)));
         Self::tell_distances(&mut self.distance_data, &self.gpu, self.cloth, &self.host.distances);
     }
@@ -186,7 +206,7 @@ impl BodyStep for GpuCloth<'_> {
         if self.is_watched {
             self.particles.load_velocities(moving);
         }
-        let is_changed = self.push(moving, world, step);
+        let is_changed = self.push(world, step);
         if self.is_watched {
             if is_changed {
                 self.particles.read_velocities(&mut moving.v);
@@ -211,9 +231,14 @@ impl BodyStep for GpuCloth<'_> {
         self.host.passing()
     }
 
-    fn constrain(&mut self, _: &BodyState, _: &StepWorld, _again: bool) {
+    fn constrain(&mut self, _: &BodyState, world: &StepWorld, again: bool) {
         if self.is_broken() {
             return;
+        }
+        let is_torn = self.is_torn();
+        if let Some(system) = self.system.as_mut().filter(|_| !is_torn) {
+            let solved = system.positions(world.h, world.gravity.norm(), again);
+            self.host.note_solved(&solved, system.counts);
         }
         let pins = self.pins.iter().flat_map(|pins| &pins.places);
         let attach = (!self.is_torn()).then_some(&self.attach);
@@ -223,14 +248,14 @@ impl BodyStep for GpuCloth<'_> {
         }
         self.host.count_sweep();
         self.is_fetched = false;
-        if self.is_touched {
+        if self.is_seen {
             // What presses does not look at what are no numbers.
             self.see();
         }
     }
 
     fn is_pulled_apart(&self) -> bool {
-        false
+        self.is_seen && self.host.is_pulled_apart()
     }
 
     fn is_broken(&self) -> bool {
@@ -257,7 +282,7 @@ impl BodyStep for GpuCloth<'_> {
             return;
         }
         self.particles.advance();
-        if self.cloth.is_bilateral() {
+        if self.cloth.is_bilateral() && (self.system.is_none() || self.is_torn()) {
             if self.is_torn() {
                 Self::tell_distances(&mut self.distance_data, &self.gpu, self.cloth, &self.cloth.distances);
             }

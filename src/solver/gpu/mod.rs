@@ -12,12 +12,12 @@
 //!
 //! | on the device | on the processor |
 //! |---|---|
-//! | forces, free motion, elasticity, all constraints, volumes, matched shapes, points that touch colliders, the step | where colliders and pins are, which points are near them; bending that only the implicit form takes in one beat; triangles against triangles: finding, pressing, the guard; what is written at a frame's end |
+//! | forces, free motion, elasticity, all constraints, volumes, matched shapes, points that touch colliders, the step | where colliders and pins are, which points are near them; triangles against triangles: finding, pressing, the guard; what is written at a frame's end |
 //!
 //! Where triangles may touch, or points touch colliders, the processor looks at the look-ahead positions in every step: they go there and back
 //! (16 bytes a particle each way, counted as `read_backs` and `uploads`). Where nothing can touch, the state stays on the device for all of a
-//! frame and comes back at its end, and at each beat of implicit bending. Cloths that strips or linear systems solve, and cloths of midpoints with
-//! more than a thousand pins, stay on the processor altogether.
+//! frame and comes back at its end. Cloths that strips or a direct factor solve, midpoints with conjugate gradients or with more than a thousand
+//! pins, and soft bodies with a tolerance below what single precision can tell stay on the processor altogether.
 //!
 //! Results are the same bits in every run on one adapter with one driver: no sum depends on the order in which threads finish.
 
