@@ -145,7 +145,12 @@ fn what_is_larger_than_a_binding_comes_in_parts() {
     assert!(dispatches > 6 && of_whole_dispatches == 3, "{dispatches} {of_whole_dispatches}");
 }
 
-fn prepared<const SIDE: usize>(gpu: &Rc<Gpu>, form: Form, on_host: &BinMatrix<SIDE>, filter: Option<&[Freedom]>) -> Pcg {
+fn prepared<const SIDE: usize>(
+    gpu: &Rc<Gpu>,
+    form: Form,
+    on_host: &BinMatrix<SIDE>,
+    filter: Option<&[Freedom]>,
+) -> Pcg {
     let on_device = Matrix::new(gpu, form, &on_host.pattern);
     on_device.load(on_host);
     let pcg = Pcg::new(on_device, filter);
@@ -441,7 +446,9 @@ fn constrained(rest: &str) {
             // Twice in a step, as where contacts have moved something.
             let again = step == 3;
             if again {
-                [&mut here, &mut there].into_iter().for_each(|all| all.iter_mut().skip(30).step_by(9).for_each(|p| p.y += 0.001));
+                for places in [&mut here, &mut there] {
+                    places.iter_mut().skip(30).step_by(9).for_each(|p| p.y += 0.006);
+                }
             }
             particles.load(moving);
             particles.write_ahead(&there);
@@ -458,7 +465,9 @@ fn constrained(rest: &str) {
                 after.dispatches - before.dispatches,
                 after.read_backs - before.read_backs
             );
-            assert!((of_host.worst - of_device.worst).abs() < 1e-2 * of_host.worst + 1e-4);
+            // They began a step from the same places, but where it is taken up again each goes on from its own.
+            let part = if again && !cloth.is_bilateral() { 0.2 } else { 0.01 };
+            assert!((of_host.worst - of_device.worst).abs() < part * of_host.worst + 1e-4);
             assert!((of_host.load - of_device.load).abs() < 0.1 * of_host.load + 1e-3);
             let stretch = |places: &[Vec3]| -> f64 {
                 let of_pair = |(&[a, b], length): (&[u32; 2], &f64)| {
@@ -541,7 +550,10 @@ fn implicit_bending_is_that_of_a_factor() {
         assert_eq!(gpu.counts().read_backs, before.read_backs, "it does not wait");
         let states = system.states();
         assert!(states.iter().all(StateData::is_solved), "{states:?}");
-        println!("{dispatches} dispatches, {:?} iterations", states.iter().map(StateData::iterations).collect::<Vec<_>>());
+        println!(
+            "{dispatches} dispatches, {:?} iterations",
+            states.iter().map(StateData::iterations).collect::<Vec<_>>()
+        );
         particles.read_state(&mut moving);
         assert_eq!(gpu.trouble(), None);
         moving.v
@@ -552,4 +564,32 @@ fn implicit_bending_is_that_of_a_factor() {
     println!("{apart:.1e} of {changed:.1e} m/s apart");
     assert!(apart < 1e-4 * changed + 2e-6 * 10.0, "{apart} of {changed}");
     assert_eq!(run(), found);
+}
+
+#[test]
+fn structures_are_the_same_here_and_there() {
+    use kiln::solver::gpu::cloth_systems as systems;
+    use kiln::solver::gpu::linear as large;
+    let cases = [
+        (large::ONE, "System", size_of::<large::SystemData>()),
+        (large::ONE, "State", size_of::<StateData>()),
+        (large::ASSEMBLY, "Strides", size_of::<large::StridesData>()),
+        (systems::LINEAR_SYSTEM, "Tie", size_of::<systems::TieData>()),
+        (systems::LINEAR_SYSTEM, "Settings", size_of::<systems::SystemSettings>()),
+        (systems::BENDING_SYSTEM, "BendRow", size_of::<systems::BendRowData>()),
+        (systems::BENDING_SYSTEM, "Settings", size_of::<systems::BendingSettings>()),
+    ];
+    for (source, name, size) in cases {
+        let module = wgpu::naga::front::wgsl::parse_str(&source.full_text()).unwrap();
+        let found = module.types.iter().find(|(_, kind)| kind.name.as_deref() == Some(name)).unwrap().1;
+        let wgpu::naga::TypeInner::Struct { members, span } = &found.inner else { panic!("{name}") };
+        assert_eq!(*span as usize, size, "{name}");
+        // No holes, so that the order alone decides.
+        let mut end = 0;
+        for member in members {
+            assert_eq!(member.offset, end, "{name}");
+            end += module.types[member.ty].inner.size(module.to_ctx());
+        }
+        assert_eq!(end, *span, "{name}");
+    }
 }

@@ -23,11 +23,8 @@ pub const LINEAR_SYSTEM: Source = Source {
     constants: &[("BIN", BIN as f64)],
 };
 /// The kernels of implicit bending.
-pub const BENDING_SYSTEM: Source = Source {
-    name: "bending system",
-    text: include_str!("../../algorithms/cloth/bending_system.wgsl"),
-    constants: &[],
-};
+pub const BENDING_SYSTEM: Source =
+    Source { name: "bending system", text: include_str!("../../algorithms/cloth/bending_system.wgsl"), constants: &[] };
 
 /// Iterations between looks at how far a solve is.
 const LOOK_EVERY: u32 = 16;
@@ -411,7 +408,8 @@ impl BendingSystem {
         let rows = gpu.slab("bending rows", &rows);
         let measured = gpu.zeros::<Four>("measured", rows.len());
         let entries = cloth.bending.rows.iter().enumerate().flat_map(|(number, row)| {
-            let entry = move |(&particle, coefficient): (&u32, f64)| (particle, number as u32, coefficient * row.weight);
+            let entry =
+                move |(&particle, coefficient): (&u32, f64)| (particle, number as u32, coefficient * row.weight);
             row.particles.iter().zip(row.coefficients).filter(|(_, coefficient)| *coefficient != 0.0).map(entry)
         });
         let (starts, list) = lists(cloth.k.len(), entries);

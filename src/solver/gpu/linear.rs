@@ -228,13 +228,8 @@ impl Matrix {
             // Of a slot its column, its value and what it is multiplied by; of a row its bin, the diagonal and the same.
             let of_slots = part.slots.len() * 4 * (1 + planes + width) / items.len();
             let of_rows = self.data.get().turns as usize * (8 + 4 * (planes + width) + bytes);
-            let mut all: Vec<(u32, &dyn Binding)> = vec![
-                (1, &self.system),
-                (2, &self.starts),
-                (3, &part.columns),
-                (4, &part.values),
-                (5, &self.diagonal),
-            ];
+            let mut all: Vec<(u32, &dyn Binding)> =
+                vec![(1, &self.system), (2, &self.starts), (3, &part.columns), (4, &part.values), (5, &self.diagonal)];
             all.extend_from_slice(bindings);
             self.gpu.dispatch(self.form.source(), kernel, items, of_slots + of_rows, &all)
         })
@@ -435,16 +430,8 @@ impl Pcg {
 
         let multiply: [(u32, &dyn Binding); 4] = [(6, &d), (7, &q), (15, &parts), (16, &state)];
         let mut iteration: Vec<Dispatch> = matrix.for_parts("multiply_and_dot", a, &multiply).collect();
-        let go: [(u32, &dyn Binding); 8] = [
-            (6, &d),
-            (8, &q),
-            (9, &inverse),
-            (12, &x),
-            (13, &r),
-            (15, &parts),
-            (16, &state),
-            (17, &before),
-        ];
+        let go: [(u32, &dyn Binding); 8] =
+            [(6, &d), (8, &q), (9, &inverse), (12, &x), (13, &r), (15, &parts), (16, &state), (17, &before)];
         iteration.push(matrix.for_rows("go", 6 * a + of_inverse, &go));
         let turn: [(u32, &dyn Binding); 6] =
             [(9, &inverse), (13, &r), (14, &d), (15, &parts), (16, &before), (17, &state)];

@@ -6,6 +6,7 @@
 //! particles  places, ways and velocities of a body
 //! cloth      one cloth, its parts    tets, shapes   what fills a soft body
 //! linear     large systems           contact        points against planes
+//! cloth_systems   all distances of a cloth at once, implicit bending
 //! ```
 //!
 //! The order of a step is that of the processor (`cpu`): a body on the device is a `BodyStep` like any other. What is done where:
