@@ -420,3 +420,23 @@ fn a_sheet_on_colliders_agrees() {
         assert_eq!(on_device(&world, Some(small)).0, on_device(&world, None).0, "{name}: limits");
     }
 }
+
+/// A ball that moves downwards from above the origin.
+fn soft_ball(name: &str, height: f64, rest: &str) -> String {
+    format!(
+        "[[soft_body]]\nname = \"{name}\"\nmesh = {{ ball = {{ radius = 0.3, vertices = 9 }} }}\nself_collision = false\n\
+         transform = {{ translate = [0, {height}, 0] }}\n{rest}\n"
+    )
+}
+
+#[test]
+fn soft_bodies_on_colliders_and_on_each_other_agree() {
+    let scene = "[scene]\nname = \"test\"\nfps = 50\nframes = \"0-1\"\nsubsteps = 10\n[air]\ndrag = 0\n";
+    let lift = "[[collider]]\nname = \"lift\"\nshape = \"box\"\ncenter = [0.1, -0.1, 0]\nsize = [0.6, 0.2, 0.6]\nfriction = 0.5\n\
+                transform.translate = { keys = [[0, [0, 0, 0]], [1, [0.01, 0.01, 0]]] }\n";
+    for model in ["model = \"tetrahedra\"\ntetrahedra = { cell = 0.1 }", "model = \"shape_matching\""] {
+        agrees("on a lift", &format!("{scene}{}{lift}", soft_ball("ball", 0.302, model)));
+        let two = soft_ball("one", 0.302, model) + &soft_ball("other", 0.9, model);
+        agrees("on each other", &format!("{scene}{two}"));
+    }
+}

@@ -78,7 +78,7 @@ pub struct GpuSoft<'m> {
     soft_pins: SoftPins,
     /// Not 0 for particles that touch something.
     touches: Slab<u32>,
-    /// None without colliders.
+    /// None where nothing can touch.
     contacts: Option<DeviceContacts>,
     /// Whether the processor sees places and velocities in every step.
     is_watched: bool,
@@ -109,7 +109,7 @@ impl<'m> GpuSoft<'m> {
             air: SkinAir::new(gpu, body, &particles),
             soft_pins: SoftPins::new(gpu, body, &particles),
             touches: gpu.zeros("touches", body.k.len()),
-            contacts: (!model.colliders.is_empty()).then(|| DeviceContacts::of_skin(gpu, body, &particles)),
+            contacts: model.has_contacts().then(|| DeviceContacts::of_skin(gpu, body, &particles)),
             is_watched: model.has_contacts(),
             meets_colliders: (0..model.colliders.len()).any(|collider| host.contacts.meets(collider)),
             has_triangles: model.has_touching_triangles(),
