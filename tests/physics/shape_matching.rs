@@ -127,7 +127,11 @@ fn a_plastic_body_that_is_led_back_does_not_take_its_damage_for_its_shape() {
         let error = frame.quality[0].volume_error.abs();
         if before > 0.35 && error > 0.35 {
             lost_frames += 1;
-            assert!(frame.state.bodies[0].flowed.is_empty(), "frame {}: shapes flow that were not fitted", frame.number);
+            assert!(
+                frame.state.bodies[0].flowed.is_empty(),
+                "frame {}: shapes flow that were not fitted",
+                frame.number
+            );
         }
         before = error;
     });
@@ -149,8 +153,9 @@ fn pins_lead_a_body_that_is_led_back() {
     let mut before = 1.0;
     world.simulate(|frame| {
         let error = frame.quality[0].volume_error.abs();
-        if frame.number > 1 && before > 0.35 && error > 0.35 {
-            lost_frames += 1;
+        // In the first frame pins come from where the scale has put them.
+        if frame.number > 1 {
+            lost_frames += u32::from(before > 0.35);
             for pin in pins {
                 let v = frame.state.bodies[0].v[pin.particle as usize];
                 assert!((v - Vec3::new(0.0, 0.0, 1.0)).norm() < 1e-9, "frame {}: {v:?}", frame.number);
@@ -158,22 +163,26 @@ fn pins_lead_a_body_that_is_led_back() {
         }
         before = error;
     });
-    assert!(lost_frames > 1, "{lost_frames}");
+    assert!(lost_frames > 0);
+    assert!(before < 0.005, "{before}");
 }
 
 #[test]
 fn bodies_lie_still_three_seconds_after_they_were_put_down() {
-    let stiff = "omega = 4, stiffness = 1";
     let box_of = |place: f64| {
         format!(
             "mesh = {{ box = {{ size = [0.4, 0.3, 0.4], vertices = [9, 7, 9] }} }}\ntransform = {{ translate = [0, {place}, 0] }}"
         )
     };
     let ball = format!("{BALL}\ntransform = {{ translate = [0, 0.305, 0] }}");
+    let stiff = "omega = 4, stiffness = 1";
+    let stack = |matching: &str| body("lower", &box_of(0.153), matching) + &body("upper", &box_of(0.458), matching);
     let scenes = [
         ("ball", body("ball", &ball, stiff)),
         ("box", body("box", &box_of(0.153), stiff)),
-        ("stack", body("lower", &box_of(0.153), stiff) + &body("upper", &box_of(0.458), stiff)),
+        ("stack", stack(stiff)),
+        ("box with default settings", body("box", &box_of(0.153), "")),
+        ("stack with default settings", stack("")),
     ];
     for (name, bodies) in scenes {
         let world = scene(75, "", &format!("{bodies}{FLOOR}"));
