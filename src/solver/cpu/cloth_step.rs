@@ -20,7 +20,7 @@
 use super::bending_step::BendingStep;
 use super::body_step::{BodyStep, vertices_of};
 use super::breaks::Breaks;
-use super::contacts::{Contact, Contacts, LEAVE_EDGES, Point};
+use super::contacts::{Contact, Contacts};
 use super::independent::{larger, sweep};
 use super::linear::{LinearCounts, LinearSolver, Solved};
 use super::pin_targets::pin_targets;
@@ -332,30 +332,6 @@ impl<'m> ClothStep<'m> {
         used
     }
 
-    /// Vertices that are a little below a surface are moved out exactly; what is deep inside is on its way out.
-    fn leave_colliders(&self, world: &mut StepWorld, written: &mut [Vec3]) {
-        let cloth = self.cloth;
-        world.colliders.iter_mut().for_each(|collider| collider.place(1));
-        for contact in &self.contacts.active {
-            let Point::Vertex(v) = contact.point else {
-                continue;
-            };
-            let y = &mut written[v as usize];
-            let mut out = Vec3::zeros();
-            for (number, collider) in world.colliders.iter().enumerate() {
-                if self.contacts.meets(number)
-                    && !self.contacts.passes(v, number)
-                    && let Some(nearest) = collider.nearest(*y, 0.0)
-                    && (-LEAVE_EDGES * cloth.mean_edge..0.0).contains(&nearest.distance)
-                    && -nearest.distance > out.norm()
-                {
-                    out = nearest.normal * -nearest.distance;
-                }
-            }
-            *y += out;
-        }
-    }
-
     /// Velocities that fit the constraints at the end of the step.
     fn correct_velocities(&mut self, moving: &mut BodyState, h: f64) {
         let cloth = self.cloth;
@@ -544,7 +520,7 @@ impl BodyStep for ClothStep<'_> {
         if used > 1.0 && used.is_finite() && !self.contacts.active.is_empty() {
             self.shorten(written, true);
         }
-        self.leave_colliders(world, written);
+        self.contacts.leave_colliders(cloth, world, written);
         for (pin, target) in cloth.pins.vertices.iter().zip(&self.pin_targets) {
             written[pin.vertex as usize] = target[1];
         }

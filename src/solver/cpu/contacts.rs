@@ -43,7 +43,7 @@ pub const THIN: f64 = 0.5;
 /// Least thickness that is judged, in edge lengths.
 const LEAST_JUDGED: f64 = 0.01;
 /// Depth in edge lengths up to which a vertex is moved out of a collider in one go.
-pub const LEAVE_EDGES: f64 = 0.25;
+const LEAVE_EDGES: f64 = 0.25;
 
 /// A point that can touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -308,6 +308,29 @@ impl Contacts {
             if slipped > thickness {
                 broken.add(Promise::Friction, with, v);
             }
+        }
+    }
+
+    /// Written vertices that are a little below a surface are moved out exactly; what is deep inside is on its way out.
+    pub fn leave_colliders(&self, skin: &Skin, world: &mut StepWorld, written: &mut [Vec3]) {
+        world.colliders.iter_mut().for_each(|collider| collider.place(1));
+        for contact in &self.active {
+            let Point::Vertex(v) = contact.point else {
+                continue;
+            };
+            let y = &mut written[v as usize];
+            let mut out = Vec3::zeros();
+            for (number, collider) in world.colliders.iter().enumerate() {
+                if self.meets(number)
+                    && !self.passes(v, number)
+                    && let Some(nearest) = collider.nearest(*y, 0.0)
+                    && (-LEAVE_EDGES * skin.mean_edge..0.0).contains(&nearest.distance)
+                    && -nearest.distance > out.norm()
+                {
+                    out = nearest.normal * -nearest.distance;
+                }
+            }
+            *y += out;
         }
     }
 

@@ -24,7 +24,7 @@ use super::{StepWorld, contacts, for_each};
 use crate::algorithms::cloth::air;
 use crate::math::{Vec3, largest_norm};
 use crate::mesh::bvh::Aabb;
-use crate::model::{BodyState, Broken, Inside, Model, MovingCollider, Promise, Skin, SoftBodyModel};
+use crate::model::{BodyState, Broken, Carried, Inside, Model, MovingCollider, Promise, Skin, SoftBodyModel};
 use crate::solver::wind::Weather;
 use crate::solver::{BodyReport, Drive, Quality, TouchCounts};
 
@@ -147,6 +147,11 @@ impl<'m> SoftStep<'m> {
         }
     }
 
+    /// Where the particles are in what is seen.
+    fn seen<'a>(&self, moving: &'a BodyState) -> &'a [Vec3] {
+        if matches!(self.body.carried, Carried::Itself) { &moving.written } else { &moving.x }
+    }
+
     /// Which particles touch colliders, or were moved by what touches them since the last turn.
     pub(in crate::solver) fn mark_touching(&mut self, again: bool) {
         let body = self.body;
@@ -263,8 +268,14 @@ impl BodyStep for SoftStep<'_> {
     }
 
     fn mend(&mut self, moving: &BodyState, world: &StepWorld) {
-        if self.filling.moves_only_what_is_free() && self.is_pulled_apart() {
+        if !self.filling.moves_only_what_is_free() {
+            return;
+        }
+        if self.is_pulled_apart() {
             self.constrain(moving, world, true);
+        } else if self.ahead != self.left {
+            // Other bodies have pressed it into colliders.
+            (0..SOFT_SWEEPS).for_each(|_| self.touch());
         }
     }
 
@@ -299,9 +310,10 @@ impl BodyStep for SoftStep<'_> {
         self.filling.flow(moving);
     }
 
-    fn polish(&mut self, moving: &mut BodyState, _: &mut StepWorld) {
+    fn polish(&mut self, moving: &mut BodyState, world: &mut StepWorld) {
         let BodyState { x, written, .. } = moving;
         vertices_of(self.body, x, written);
+        self.contacts.leave_colliders(self.body, world, written);
     }
 
     fn used(&self, _: &[Vec3]) -> f64 {
@@ -312,7 +324,7 @@ impl BodyStep for SoftStep<'_> {
         let contacts = self.contacts.active.iter().filter(|contact| contact.resting.pressed > 0.0).count();
         let contacts = contacts as u32 + touched.contacts;
         let tolerance = self.body.flesh.volume_tolerance;
-        let mut used = self.filling.worst_error(&moving.x) / tolerance;
+        let mut used = self.filling.worst_error(self.seen(moving)) / tolerance;
         if self.is_broken() {
             used = f64::INFINITY;
         }
@@ -322,7 +334,7 @@ impl BodyStep for SoftStep<'_> {
         }
         if used > 1.0 && used.is_finite() {
             let mut is_off = vec![false; moving.x.len()];
-            self.filling.mark_broken(&moving.x, &mut is_off);
+            self.filling.mark_broken(self.seen(moving), &mut is_off);
             let concerned = |v: &usize| self.body.map.row(*v).iter().any(|&(particle, _)| is_off[particle as usize]);
             let vertices: Vec<usize> = (0..self.body.map.vertex_count()).filter(concerned).collect();
             // A part deep inside carries no vertex, but the promise is broken all the same.
@@ -336,8 +348,8 @@ impl BodyStep for SoftStep<'_> {
     fn quality(&self, moving: &BodyState, vertices: &[Vec3], colliders: &[MovingCollider]) -> Quality {
         Quality {
             max_penetration: self.contacts.deepest(vertices, colliders),
-            max_volume_error: self.filling.worst_error(&moving.x),
-            volume_error: self.filling.whole_error(&moving.x),
+            max_volume_error: self.filling.worst_error(self.seen(moving)),
+            volume_error: self.filling.whole_error(self.seen(moving)),
             ..Quality::default()
         }
     }
