@@ -63,6 +63,8 @@ pub struct ShapeFilling<'m> {
     doubled: Vec<Vec3>,
     normals: Vec<Vec3>,
     directions: Vec<Vec3>,
+    /// Squares of the area normals at rest.
+    squares_at_rest: Vec<f64>,
     /// Whether the area normals are those of the look-ahead positions that are corrected next.
     normals_are_of_ahead: bool,
     /// Ways of the particles, to their shape or by the volume [m].
@@ -103,6 +105,7 @@ impl<'m> ShapeFilling<'m> {
             doubled: vec![Vec3::zeros(); body.mesh.triangles.len()],
             normals: vec![Vec3::zeros(); count],
             directions: vec![Vec3::zeros(); count],
+            squares_at_rest: Vec::new(),
             normals_are_of_ahead: false,
             ways: vec![Vec3::zeros(); count],
             risen: vec![0.0; count],
@@ -114,6 +117,7 @@ impl<'m> ShapeFilling<'m> {
             mean_mass: body.mass.iter().sum::<f64>() / count as f64,
         };
         filling.point_normals(&body.rest);
+        filling.squares_at_rest = filling.normals.iter().map(|normal| normal.norm_squared()).collect();
         filling
     }
 
@@ -383,8 +387,11 @@ impl Filling for ShapeFilling<'_> {
             arch.dispatch(|| fast_summation::run(rows, |at| weight(first + at)));
         });
         let (sums, mean_mass) = (&self.weight_sums, self.mean_mass);
+        let (normals, squares_at_rest) = (&self.normals, &self.squares_at_rest);
         for_each(&mut self.weights, |i, smoothed| {
-            let share = body.k[i] * mean_mass / f64::from(shape.regions.count(i));
+            // What is blown up brings back no more volume than at rest: the larger it got, the more it would take.
+            let blown = (normals[i].norm_squared() / squares_at_rest[i]).max(1.0);
+            let share = body.k[i] * mean_mass / (f64::from(shape.regions.count(i)) * blown);
             *smoothed = shape.regions.sum(sums, i).map(|sum| sum.max(0.0) * share);
             if touches[i] {
                 smoothed[1] = 0.0;
