@@ -94,7 +94,8 @@ struct Particle {
     inner_weight: f32,
     inner_distance: f32,
     across: u32,
-    unused: u32,
+    // Square of its area normal at rest, in the units of that.
+    square_at_rest: f32,
     // Where its lists begin and end.
     ring: vec2u,
     stretches: vec2u,

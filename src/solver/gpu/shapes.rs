@@ -21,7 +21,7 @@ use super::particles::{Four, Particles, four, single};
 use super::reduce::{Control, ControlData};
 use super::soft::DeviceFilling;
 use super::work::{Binding, Dispatch, Gpu, Slab, Source, WORKGROUP};
-use crate::algorithms::shape_matching::matching;
+use crate::algorithms::shape_matching::{matching, surface_volume};
 use crate::math::{Vec3, polar};
 use crate::model::{BodyState, ShapeBody, SoftBodyModel};
 use crate::scene::ShapeMatching;
@@ -103,7 +103,7 @@ pub struct ParticleData {
     inner_weight: f32,
     inner_distance: f32,
     across: u32,
-    unused: u32,
+    square_at_rest: f32,
     ring: [u32; 2],
     stretches: [u32; 2],
 }
@@ -399,6 +399,11 @@ impl Numbers {
             stretches: Vec::new(),
             rings: Vec::new(),
         };
+        let normal_unit = f64::from(settings.normal_unit);
+        let doubled_normal = |i: usize| -> Vec3 {
+            let corners = shape.around.row(i).iter().map(|&t| body.mesh.triangles[t as usize]);
+            corners.map(|corners| surface_volume::doubled_area(corners.map(|v| body.rest[v as usize]))).sum()
+        };
         for i in 0..body.rest.len() {
             let starts = [numbers.rings.len(), numbers.stretches.len()];
             numbers.rings.extend(shape.around.row(i).iter().map(|&t| others(body.mesh.triangles[t as usize], i as u32)));
@@ -420,7 +425,7 @@ impl Numbers {
                 inner_weight: shape.inner.weights[i] as f32,
                 inner_distance: shape.inner.distances[i] as f32,
                 across: shape.inner.across[i],
-                unused: 0,
+                square_at_rest: (normal_unit * doubled_normal(i)).norm_squared() as f32,
                 ring: [starts[0] as u32, numbers.rings.len() as u32],
                 stretches: [starts[1] as u32, numbers.stretches.len() as u32],
             });

@@ -252,8 +252,14 @@ impl BodyStep for GpuSoft<'_> {
     }
 
     fn mend(&mut self, moving: &BodyState, world: &StepWorld) {
-        if self.host.filling.moves_only_what_is_free() && self.is_pulled_apart() {
+        if !self.host.filling.moves_only_what_is_free() {
+            return;
+        }
+        if self.is_pulled_apart() {
             self.constrain(moving, world, true);
+        } else if self.is_judged && self.host.ahead != self.host.left {
+            // Other bodies have pressed it into colliders.
+            self.touch(SOFT_SWEEPS);
         }
     }
 
