@@ -42,7 +42,7 @@ fn sum_motions(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocati
         own.a = fixed(vec4f(arm, momentum.x));
         own.b = fixed(vec4f(momentum.yz, cross(place, momentum).xy));
         own.c = fixed(vec4f(cross(place, momentum).z, arm * place));
-        own.e = fixed(vec4f(arm.x * place.y, arm.x * place.z, arm.y * place.z, 0.0));
+        own.e = fixed(vec4f(arm.x * place.y, arm.x * place.z, arm.y * place.z, p.part));
     }
     scan(id, local, 4u, own);
 }
@@ -56,15 +56,23 @@ fn find_motions(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocat
         let p = particles[i];
         let sums = sum_over(p.stretches, 4u);
         let inverse_mass = regions[i].inverse_mass;
-        let a = vec4f(sums.a) / FIXED;
-        let b = vec4f(sums.b) / FIXED;
-        let c = vec4f(sums.c) / FIXED;
-        let e = vec4f(sums.e) / FIXED;
-        let momentum = vec3f(a.w, b.xy);
-        let centre = a.xyz * inverse_mass;
+        let places = sums.a.xyz;
+        let momenta = vec3i(sums.a.w, sums.b.xy);
+        let centre = vec3f(places) / FIXED * inverse_mass;
+        let momentum = vec3f(momenta) / FIXED;
         let velocity = momentum * inverse_mass;
-        let angular = vec3f(b.zw, c.x) - cross(centre, momentum);
-        let spread = inertia(c.yzw - a.xyz * centre, e.x - a.x * centre.y, e.y - a.x * centre.z, e.z - a.y * centre.z);
+        // First about a point near the centre, in whole numbers.
+        let coarse = round(centre * PARTS);
+        let fine = centre - coarse / PARTS;
+        let k = vec3i(coarse);
+        let turned = vec3i(sums.b.zw, sums.c.x) - (part_of(momenta.zxy, k.yzx) - part_of(momenta.yzx, k.zxy));
+        let weighted = part_of(vec3i(sums.e.w), k);
+        let squares = sums.c.yzw - 2 * part_of(places, k) + part_of(weighted, k);
+        let products = sums.e.xyz - part_of(places.xxy, k.yzz) - part_of(places.yzz, k.xxy) + part_of(weighted.xxy, k.yzz);
+        let angular = vec3f(turned) / FIXED - cross(fine, momentum);
+        let mass = 1.0 / inverse_mass;
+        let about = vec3f(products) / FIXED - mass * fine.xxy * fine.yzz;
+        let spread = inertia(vec3f(squares) / FIXED - mass * fine * fine, about.x, about.y, about.z);
         let most = bodies[p.body].settings.most_spin;
         var spin = inverse(spread) * angular;
         let size = length(spin);

@@ -148,6 +148,11 @@ struct Surface {
 // Fixed point: values whose sum over a region is at most one lose nothing larger than this part of one.
 const FIXED: f32 = 1073741824.0;
 
+// Chunks of all particles, in kernels for each of these.
+fn chunk_count() -> u32 {
+    return (span.count + WORKGROUP - 1u) / WORKGROUP;
+}
+
 // Up to sixteen columns of running sums.
 struct Row {
     a: vec4i,
@@ -170,6 +175,14 @@ fn minus(p: Row, q: Row) -> Row {
 
 fn fixed(value: vec4f) -> vec4i {
     return vec4i(round(value * FIXED));
+}
+
+// Whole numbers times some parts of 1024, rounded: sums over a region are large beside what they are about its middle, and differences of whole
+// numbers lose nothing.
+const PARTS: f32 = 1024.0;
+
+fn part_of(whole: vec3i, parts: vec3i) -> vec3i {
+    return (whole >> vec3u(10u)) * parts + (((whole & vec3i(1023)) * parts + 512) >> vec3u(10u));
 }
 
 // A power of two that is larger, and at most twice as large. Nothing is lost by dividing by it.
@@ -195,7 +208,7 @@ fn sum_over(region: vec2u, width: u32) -> Row {
         if (stretch.y % WORKGROUP != 0u) { sum = plus(sum, row_at(width * stretch.y, width)); }
         if (stretch.x % WORKGROUP != 0u) { sum = minus(sum, row_at(width * stretch.x, width)); }
         for (var chunk = stretch.x / WORKGROUP; chunk < stretch.y / WORKGROUP; chunk += 1u) {
-            sum = plus(sum, row_at(width * (span.count + chunk), width));
+            sum = plus(sum, row_at(width * (chunk_count() * WORKGROUP + chunk), width));
         }
     }
     return sum;
@@ -238,11 +251,11 @@ fn scan(id: vec3u, local: u32, width: u32, own: Row) {
         workgroupBarrier();
     }
     let through = taken(local, width);
-    if (has_item(id)) { store(width * item(id), width, minus(through, own)); }
     let chunk = item(id) / WORKGROUP;
-    if (local == WORKGROUP - 1u && chunk * WORKGROUP < span.count) {
-        store(width * (span.count + chunk), width, through);
-    }
+    if (chunk >= chunk_count()) { return; }
+    // Also behind the last particle, where the last stretch ends.
+    store(width * item(id), width, minus(through, own));
+    if (local == WORKGROUP - 1u) { store(width * (chunk_count() * WORKGROUP + chunk), width, through); }
 }
 
 // Rows of sums over chunks; the last one is of maxima.
@@ -278,7 +291,7 @@ fn fold(local: u32, count: u32) {
 fn leave(id: vec3u, local: u32, count: u32) {
     fold(local, count);
     let chunk = item(id) / WORKGROUP;
-    if (chunk * WORKGROUP < span.count && (local < count || local == MOST)) {
+    if (chunk < chunk_count() && (local < count || local == MOST)) {
         work[span.count + ROWS * chunk + local] = folded[local * WORKGROUP];
     }
 }
@@ -308,7 +321,7 @@ fn inertia(squares: vec3f, xy: f32, xz: f32, yz: f32) -> mat3x3f {
 }
 
 // Part of the cube of the mean below which a determinant is only what rounding has left.
-const THIN_SINGLE: f32 = 1e-6;
+const THIN_SINGLE: f32 = 1e-5;
 
 // Zero where particles are on a line.
 fn inverse(m: mat3x3f) -> mat3x3f {

@@ -130,13 +130,6 @@ fn sum_moments(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocati
     scan(id, local, 3u, own);
 }
 
-// Where whole numbers are multiplied by a part of 1024 nothing is lost that was not below one before.
-const PARTS: f32 = 1024.0;
-
-fn part_of(whole: vec3i, part: i32) -> vec3i {
-    return (whole >> vec3u(10u)) * part + (((whole & vec3i(1023)) * part + 512) >> vec3u(10u));
-}
-
 struct Fit {
     // Centre on the reach.
     centre: vec3f,
@@ -144,16 +137,16 @@ struct Fit {
     matrix: mat3x3f,
 }
 
-// `Σ m x (x⁰ - t⁰)ᵀ`: these are differences of large numbers, so they are taken of whole ones.
+// `Σ m x (x⁰ - t⁰)ᵀ`
 fn fit_of(i: u32, sums: Row, b: u32) -> Fit {
     let region = regions[i];
     let coarse = round(region.centre * PARTS);
     let fine = region.centre - coarse / PARTS;
     let parts = vec3i(coarse);
     let places = vec3f(sums.a.xyz) / FIXED;
-    let c0 = vec3i(sums.a.w, sums.b.xy) - part_of(sums.a.xyz, parts.x);
-    let c1 = vec3i(sums.b.zw, sums.c.x) - part_of(sums.a.xyz, parts.y);
-    let c2 = sums.c.yzw - part_of(sums.a.xyz, parts.z);
+    let c0 = vec3i(sums.a.w, sums.b.xy) - part_of(sums.a.xyz, parts.xxx);
+    let c1 = vec3i(sums.b.zw, sums.c.x) - part_of(sums.a.xyz, parts.yyy);
+    let c2 = sums.c.yzw - part_of(sums.a.xyz, parts.zzz);
     // The point along the normal.
     let normal = turns[i].direction.xyz / bodies[b].reach;
     return Fit(places * region.inverse_mass, mat3x3f(

@@ -93,9 +93,9 @@ fn spread_weights(@builtin(global_invocation_id) id: vec3u, @builtin(local_invoc
         let p = particles[i];
         let sum = vec2f(sum_over(p.stretches, 1u).a.xy) * (bodies[p.body].weight_unit / FIXED);
         // What is blown up brings back no more volume than at rest: the larger it got, the more it would take.
-        let normal = surface[i].normal;
-        let blown = max(dot(normal, normal) / p.square_at_rest, 1.0);
-        var weights = max(sum, vec2f(0.0)) * (x[i].w * bodies[p.body].settings.mean_mass * p.share / blown);
+        let square = dot(surface[i].normal, surface[i].normal);
+        let as_at_rest = select(1.0, p.square_at_rest / square, square > p.square_at_rest);
+        var weights = max(sum, vec2f(0.0)) * (x[i].w * bodies[p.body].settings.mean_mass * p.share * as_at_rest);
         if (touches[i] != 0u) { weights.y = 0.0; }
         surface[i].weights = weights;
         rows[0] = vec4f(weights, 0.0, 0.0);

@@ -184,10 +184,10 @@ impl<'m> GpuShapes<'m> {
         let chunks = count.div_ceil(WORKGROUP as usize);
         let settings = settings(body, shape);
         let numbers = Numbers::of(body, shape, &settings);
-        // Rows of so many times four columns for each particle and each chunk, or none where these sums are not asked for.
-        let running = |name, width: usize, is_used: bool| {
-            gpu.zeros::<Whole>(name, if is_used { width * (count + chunks) } else { 0 })
-        };
+        // A row of so many times four columns for each invocation and each chunk, or none where these sums are not asked for.
+        let rows = chunks * (WORKGROUP as usize + 1);
+        let running =
+            |name, width: usize, is_used: bool| gpu.zeros::<Whole>(name, if is_used { width * rows } else { 0 });
         let is_damped = shape.settings.damping > 0.0;
         let arrays = Arrays {
             particles: gpu.slab("shape particles", &numbers.particles),
@@ -328,7 +328,9 @@ impl DeviceFilling for GpuShapes<'_> {
         if self.body.flesh.plasticity.is_some() {
             self.gpu.read(&self.flowed, &mut self.known_flowed);
             moving.flowed.clear();
-            moving.flowed.extend(self.known_flowed.iter().flat_map(|row| row[..3].iter().map(|entry| f64::from(*entry))));
+            moving
+                .flowed
+                .extend(self.known_flowed.iter().flat_map(|row| row[..3].iter().map(|entry| f64::from(*entry))));
         }
     }
 }
@@ -406,7 +408,9 @@ impl Numbers {
         };
         for i in 0..body.rest.len() {
             let starts = [numbers.rings.len(), numbers.stretches.len()];
-            numbers.rings.extend(shape.around.row(i).iter().map(|&t| others(body.mesh.triangles[t as usize], i as u32)));
+            numbers
+                .rings
+                .extend(shape.around.row(i).iter().map(|&t| others(body.mesh.triangles[t as usize], i as u32)));
             for stretch in shape.regions.stretches(i) {
                 let [first, end] = [stretch.start as u32, stretch.end as u32];
                 match &mut numbers.stretches[starts[1]..] {
@@ -527,7 +531,8 @@ impl Maker<'_> {
     }
 
     fn spring(&self) -> Vec<Dispatch> {
-        let Arrays { x, low, d, surface, work, rings, moments, transforms, turns, regions, stretches, .. } = self.arrays;
+        let Arrays { x, low, d, surface, work, rings, moments, transforms, turns, regions, stretches, .. } =
+            self.arrays;
         let flowed = if self.flowed.is_empty() { 0 } else { 48 };
         vec![
             self.each(

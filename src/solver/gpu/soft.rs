@@ -184,7 +184,10 @@ impl BodyStep for GpuSoft<'_> {
         self.filling.damp();
         if let Some(contacts) = self.contacts.as_mut().filter(|_| self.meets_colliders) {
             // How fast what touches arrives decides how it bounces, and how far it may come.
-            if blows || self.body.flesh.damping > 0.0 || self.body.shape().is_some_and(|shape| shape.settings.damping > 0.0) {
+            if blows
+                || self.body.flesh.damping > 0.0
+                || self.body.shape().is_some_and(|shape| shape.settings.damping > 0.0)
+            {
                 self.particles.read_velocities(&mut moving.v);
             }
             self.host.find_contacts(moving, world);
