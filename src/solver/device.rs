@@ -217,11 +217,14 @@ fn on_device<'m>(request: &DeviceRequest, scene: &'m Scene, model: &'m Model) ->
         let device = device.with_memory(request.memory);
         let name = device.name.clone();
         let backend = gpu::GpuBackend::new(scene, model, device, request.may_fall_back)?;
-        let line = format!("device: {name}, {} MB; {}", backend.gpu().allocated().div_ceil(1 << 20), backend.describe());
+        let line =
+            format!("device: {name}, {} MB; {}", backend.gpu().allocated().div_ceil(1 << 20), backend.describe());
         Ok(Opened { backend: Box::new(backend), device: Some(name), line })
     });
     match opened {
-        Err(DeviceError::Missing { cause, .. } | DeviceError::TooSmall { cause, .. }) if choice == DeviceChoice::Auto => {
+        Err(DeviceError::Missing { cause, .. } | DeviceError::TooSmall { cause, .. })
+            if choice == DeviceChoice::Auto =>
+        {
             Ok(on_cpu(scene, model, &cause))
         }
         opened => opened,

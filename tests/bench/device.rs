@@ -88,7 +88,8 @@ fn on_processor(world: &World) -> f64 {
 fn on_device(world: &World) -> Counts {
     let adapter = std::env::var("KILN_TEST_ADAPTER").unwrap_or_else(|_| "vulkan:llvmpipe".to_owned());
     let gpu = gpu::open(&DeviceChoice::Named(adapter), false, None).unwrap_or_else(|error| panic!("{error:?}"));
-    let mut backend = GpuBackend::new(&world.scene, &world.model, gpu, false).unwrap_or_else(|error| panic!("{error:?}"));
+    let mut backend =
+        GpuBackend::new(&world.scene, &world.model, gpu, false).unwrap_or_else(|error| panic!("{error:?}"));
     let mut state = world.start.clone();
     let mut frame = |frame| {
         backend.drive(drive(world, frame));

@@ -24,7 +24,10 @@ fn adapter() -> String {
 fn run_without_adapters(place: &Place, arguments: &[&str]) -> Run {
     let mut command = place.command(arguments);
     // Of both Vulkan loaders' words, and nothing but Vulkan.
-    command.env("VK_DRIVER_FILES", "/nowhere.json").env("VK_ICD_FILENAMES", "/nowhere.json").env("WGPU_BACKEND", "vulkan");
+    command
+        .env("VK_DRIVER_FILES", "/nowhere.json")
+        .env("VK_ICD_FILENAMES", "/nowhere.json")
+        .env("WGPU_BACKEND", "vulkan");
     Run::new(command.output().unwrap())
 }
 
@@ -72,7 +75,8 @@ fn without_a_card_gpu_fails_and_auto_bakes_the_same_bytes_as_the_processor() {
 fn a_software_adapter_is_used_only_by_its_name() {
     let place = Place::new(LARGE);
     let mut command = place.command(&["bake", "scene.toml", "--device", "gpu", "--out", "gpu"]);
-    let software = Run::new(command.env("WGPU_BACKEND", "vulkan").env("VK_LOADER_DRIVERS_SELECT", "*lvp*").output().unwrap());
+    let software =
+        Run::new(command.env("WGPU_BACKEND", "vulkan").env("VK_LOADER_DRIVERS_SELECT", "*lvp*").output().unwrap());
     assert_eq!(software.code, Some(69), "{}", software.err);
     assert!(software.err.contains("software"), "{}", software.err);
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use kiln::cache::atomic::AtomicFile;
 use kiln::cache::frames_log::{self, Degraded, FrameRecord, FramesLog, ObjectRecord};
 use kiln::cache::lock::JobLock;
-use kiln::cache::manifest::{CacheFile, FileRecord, FrameSummary, Manifest, Status, cpu_features, Tool};
+use kiln::cache::manifest::{CacheFile, FileRecord, FrameSummary, Manifest, Status, Tool, cpu_features};
 use kiln::cache::{CacheError, Failure, names};
 use kiln::model::Promise;
 use kiln::scene::Format;

@@ -83,12 +83,17 @@ fn torn_cloths_agree() {
 
 #[test]
 fn what_solvers_do_stays_on_the_processor() {
-    for solver in ["direct", "pcg", "strips"] {
-        let world = World::new(&sheet("grid", &format!("solver = \"{solver}\"")));
+    for (model, solver) in [("grid", "direct"), ("stretch_only", "pcg"), ("midpoint", "pcg"), ("grid", "strips")] {
+        let world = World::new(&sheet(model, &format!("solver = \"{solver}\"")));
         let mut backend = GpuBackend::new(&world.scene, &world.model, open(None), false).unwrap();
         assert_eq!(world.simulate_on(&mut backend, |_| ()), world.simulate(|_| ()), "{solver}");
         assert_eq!(backend.gpu().counts().dispatches, 0, "{solver}");
     }
+}
+
+#[test]
+fn threads_that_conjugate_gradients_hold_agree() {
+    agrees("pcg", &sheet("grid", "solver = \"pcg\"\nmax_stretch = 0.001"));
 }
 
 #[test]

@@ -66,5 +66,5 @@ fn a_hanging_sheet_agrees() {
 fn small_limits_change_nothing() {
     let world = World::new(&sheet("grid", "bend = 0"));
     let whole = on_device(&world, None).0;
-    assert_eq!(on_device(&world, Some(Limits { groups: 3, binding: 1 << 20 })).0, whole);
+    assert_eq!(on_device(&world, Some(Limits { groups: 4, binding: 1 << 20 })).0, whole);
 }

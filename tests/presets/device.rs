@@ -6,11 +6,11 @@
 use std::path::Path;
 use std::process::Output;
 
-use kiln::cache::store::{StoreReader, StoredFrame};
-use tempfile::TempDir;
+use kiln::bake::frame_loop::FrameLoop;
+use kiln::solver::device::{DeviceChoice, DeviceRequest, open_backend};
 
+use super::kiln;
 use super::support::full;
-use super::{assert_success, kiln};
 
 /// A preset, what makes it smaller, and what has it touch something within 20 steps.
 struct Family {
@@ -35,7 +35,11 @@ const FAMILIES: [Family; 13] = [
         &[],
     ),
     family("flag", &["cloth.flag.mesh.sheet.vertices=[31, 21]"], &[]),
-    family("ball_sheet", &["cloth.sheet.mesh.sheet.vertices=[31, 31]"], &["cloth.sheet.transform.translate=[0, 1.005, 0]"]),
+    family(
+        "ball_sheet",
+        &["cloth.sheet.mesh.sheet.vertices=[31, 31]"],
+        &["cloth.sheet.transform.translate=[0, 1.005, 0]"],
+    ),
     family("render_mesh", &[], &[]),
     family("skirt_walk", &[], &[]),
     family("two_layers", &[], &[]),
@@ -45,10 +49,7 @@ const FAMILIES: [Family; 13] = [
     family("soft_pack", &[], &[]),
     family(
         "twisted_bars",
-        &[
-            "soft_body.kept.mesh.box.vertices=[5, 21, 5]",
-            "soft_body.lost.mesh.box.vertices=[5, 21, 5]",
-        ],
+        &["soft_body.kept.mesh.box.vertices=[5, 21, 5]", "soft_body.lost.mesh.box.vertices=[5, 21, 5]"],
         &[],
     ),
     family(
@@ -84,12 +85,24 @@ fn bake(preset: &str, device: &str, out: &Path, changes: &[&str]) -> Output {
     kiln(&arguments.into_iter().chain(changes).collect::<Vec<_>>())
 }
 
-/// The positions of all objects in the last frame.
-fn last_frame(job: &Path) -> Vec<[f32; 3]> {
-    let mut reader = StoreReader::open(&job.join("bake.kc")).unwrap();
-    let (mut frame, last) = (StoredFrame::default(), reader.frames().len() - 1);
-    reader.read(last, &mut frame).unwrap();
-    frame.objects.iter().flat_map(|object| object.positions.clone()).collect()
+/// Where everything is after 20 steps: of the first frame that is simulated, in which a character begins to dress.
+fn after_twenty_steps(family: &Family, device: &DeviceChoice) -> Vec<[f32; 3]> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("presets/{}.toml", family.preset));
+    let changes = ["scene.substeps=20"].iter().chain(family.smaller).chain(family.touching);
+    let changes: Vec<String> = changes.map(|change| (*change).to_owned()).collect();
+    let scene = kiln::scene::read(&file, &changes, None).unwrap_or_else(|_| panic!("{}", family.preset)).scene;
+    let (model, state, _) = kiln::model::build(&scene).unwrap();
+    let request = DeviceRequest { choice: device.clone(), ..DeviceRequest::default() };
+    let opened = open_backend(&request, &scene, &model).unwrap_or_else(|error| panic!("{error:?}"));
+    assert_eq!(opened.device.is_some(), *device != DeviceChoice::Cpu, "{}", opened.line);
+    let mut frames = FrameLoop::on(opened.backend, &scene, &model, state);
+    if scene.lead_in() > 0 {
+        assert_eq!(frames.lead_in().unwrap(), 20);
+    } else {
+        frames.simulate(scene.first_frame).unwrap();
+        assert_eq!(frames.simulate(scene.first_frame + 1).unwrap().substeps, 20);
+    }
+    frames.objects().iter().flat_map(|object| object.positions.to_vec()).collect()
 }
 
 fn extent(points: &[[f32; 3]]) -> f32 {
@@ -100,18 +113,10 @@ fn extent(points: &[[f32; 3]]) -> f32 {
     (0..3).map(along).fold(0.0, f32::max)
 }
 
-/// How far two bakes of 20 steps are apart, in parts of the size of everything.
+/// How far the ends of 20 steps are apart, in parts of the size of everything.
 fn apart(family: &Family) -> f32 {
-    let folder: TempDir = tempfile::tempdir().unwrap();
-    let shorter = ["scene.frames=1-2", "scene.substeps=20", "gates={}", "output.formats=[]"];
-    let dressed = ["scene.dress_blend=1", "scene.settle=0"];
-    let figure: &[&str] = if super::has_a_figure(family.preset) { &dressed } else { &[] };
-    let changes = [&shorter[..], figure, family.smaller, family.touching].concat();
-    let [cpu, gpu] = ["cpu", &device()].map(|device| {
-        let out = folder.path().join(device.replace(':', "-"));
-        assert_success(&bake(family.preset, device, &out, &changes));
-        last_frame(&out)
-    });
+    let named = DeviceChoice::Named(device().trim_start_matches("gpu:").to_owned());
+    let [cpu, gpu] = [DeviceChoice::Cpu, named].map(|device| after_twenty_steps(family, &device));
     let distance = |(a, b): (&[f32; 3], &[f32; 3])| (0..3).map(|n| (a[n] - b[n]).powi(2)).sum::<f32>().sqrt();
     cpu.iter().zip(&gpu).map(distance).fold(0.0, f32::max) / extent(&cpu)
 }

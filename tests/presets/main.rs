@@ -1,10 +1,10 @@
 //! Every preset through the program, with its own gates; the long tier bakes all of their frames.
 #![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
 
-#[path = "../support/mod.rs"]
-mod support;
 #[cfg(feature = "gpu")]
 mod device;
+#[path = "../support/mod.rs"]
+mod support;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

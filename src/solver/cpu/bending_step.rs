@@ -54,7 +54,8 @@ impl BendingStep {
         }
         // The same beat up to the rounding of a division.
         let is_known = |known: f64| (known - beat).abs() <= 1e-9 * beat;
-        if self.is_implicit && !self.is_elsewhere && !self.implicit.as_ref().is_some_and(|(known, _)| is_known(*known)) {
+        if self.is_implicit && !self.is_elsewhere && !self.implicit.as_ref().is_some_and(|(known, _)| is_known(*known))
+        {
             self.implicit = implicit_bending(cloth, beat).map(|implicit| (beat, implicit));
             self.factorisations += 1;
         }

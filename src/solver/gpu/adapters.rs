@@ -18,8 +18,20 @@ fn find() -> Vec<wgpu::Adapter> {
     let mut adapters = pollster::block_on(instance().enumerate_adapters(backends));
     let saves_power = wgpu::PowerPreference::from_env() == Some(wgpu::PowerPreference::LowPower);
     let rank = |adapter: &wgpu::Adapter| match adapter.get_info().device_type {
-        wgpu::DeviceType::DiscreteGpu => if saves_power { 1 } else { 0 },
-        wgpu::DeviceType::IntegratedGpu => if saves_power { 0 } else { 1 },
+        wgpu::DeviceType::DiscreteGpu => {
+            if saves_power {
+                1
+            } else {
+                0
+            }
+        }
+        wgpu::DeviceType::IntegratedGpu => {
+            if saves_power {
+                0
+            } else {
+                1
+            }
+        }
         wgpu::DeviceType::VirtualGpu => 2,
         wgpu::DeviceType::Other => 3,
         wgpu::DeviceType::Cpu => 4,
@@ -42,9 +54,15 @@ fn summary(adapter: &wgpu::Adapter) -> AdapterSummary {
     let lacks = if !has_compute {
         Some("it has no compute shaders".to_owned())
     } else if limits.max_storage_buffers_per_shader_stage < STORAGE_BUFFERS {
-        Some(format!("a kernel can be given {} arrays, not {STORAGE_BUFFERS}", limits.max_storage_buffers_per_shader_stage))
+        Some(format!(
+            "a kernel can be given {} arrays, not {STORAGE_BUFFERS}",
+            limits.max_storage_buffers_per_shader_stage
+        ))
     } else if limits.max_compute_invocations_per_workgroup < WORKGROUP {
-        Some(format!("its workgroups have {} invocations, not {WORKGROUP}", limits.max_compute_invocations_per_workgroup))
+        Some(format!(
+            "its workgroups have {} invocations, not {WORKGROUP}",
+            limits.max_compute_invocations_per_workgroup
+        ))
     } else {
         None
     };
@@ -91,7 +109,8 @@ fn pick(adapters: &[AdapterSummary], choice: &DeviceChoice) -> Result<usize, Dev
         _ => adapters.iter().position(|adapter| is_sound(adapter) && !adapter.is_software()),
     };
     found.ok_or_else(|| {
-        let described = |adapter: &AdapterSummary| format!("{} ({}, {})", adapter.name, adapter.interface, adapter.kind);
+        let described =
+            |adapter: &AdapterSummary| format!("{} ({}, {})", adapter.name, adapter.interface, adapter.kind);
         let there = match adapters {
             [] => "there is no adapter at all".to_owned(),
             _ => format!("there is {}", adapters.iter().map(described).collect::<Vec<_>>().join(", ")),
@@ -100,7 +119,8 @@ fn pick(adapters: &[AdapterSummary], choice: &DeviceChoice) -> Result<usize, Dev
             DeviceChoice::Named(wanted) => format!("no usable adapter has `{wanted}` in its name; {there}"),
             _ => format!("no graphics card was found; {there}"),
         };
-        let remedy = "install its driver, name another with --device gpu:NAME (`kiln devices` lists them), or use --device cpu";
+        let remedy =
+            "install its driver, name another with --device gpu:NAME (`kiln devices` lists them), or use --device cpu";
         DeviceError::Missing { cause, remedy: remedy.to_owned() }
     })
 }
@@ -124,8 +144,7 @@ pub fn open(choice: &DeviceChoice, profiles: bool, limits: Option<Limits>) -> Re
     required_limits.max_storage_buffer_binding_size = summary.largest_binding;
     required_limits.max_buffer_size = summary.largest_buffer;
     let timestamps = wgpu::Features::TIMESTAMP_QUERY;
-    let required_features =
-        if profiles && summary.has_timestamps { timestamps } else { wgpu::Features::empty() };
+    let required_features = if profiles && summary.has_timestamps { timestamps } else { wgpu::Features::empty() };
     let descriptor = wgpu::DeviceDescriptor { required_limits, required_features, ..Default::default() };
     let name = format!("{} ({}, {})", summary.name, summary.interface, summary.driver);
     let (device, queue) = pollster::block_on(adapter.request_device(&descriptor)).map_err(|error| {
@@ -158,7 +177,8 @@ mod tests {
 
     #[test]
     fn software_is_taken_by_name_only() {
-        let software = [adapter("llvmpipe (LLVM 15)", "Vulkan", "software"), adapter("llvmpipe (LLVM 15)", "GL", "software")];
+        let software =
+            [adapter("llvmpipe (LLVM 15)", "Vulkan", "software"), adapter("llvmpipe (LLVM 15)", "GL", "software")];
         for choice in [DeviceChoice::Auto, DeviceChoice::Gpu] {
             assert!(matches!(pick(&software, &choice), Err(DeviceError::Missing { .. })), "{choice}");
         }

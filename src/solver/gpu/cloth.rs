@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
+use super::cloth_parts::{self as parts, AirData, BeatData, DistanceData, GoalData, Held};
 use super::cloth_systems::{BendingSystem, ConstraintSystem};
 use super::contact::DeviceContacts;
-use super::cloth_parts::{self as parts, AirData, BeatData, DistanceData, GoalData, Held};
 use super::particles::{Four, Particles, StepData, four};
 use super::work::{Dispatch, Gpu, Told};
 use crate::algorithms::cloth::distance::Distance;
@@ -60,8 +60,9 @@ impl<'m> GpuCloth<'m> {
         let particles = Particles::new(gpu, &cloth.k, &cloth.pins.particles);
         let system = match cloth.solver {
             SolverChoice::Iterative => None,
-            // Pinned vertices between midpoints are rows of their own.
-            SolverChoice::Pcg if cloth.kind != ClothKind::Midpoint => {
+            // Pinned vertices between midpoints are rows of their own; which of the rows that only pull do so would be asked of the device dozens of
+            // times a step.
+            SolverChoice::Pcg if cloth.kind != ClothKind::Midpoint && cloth.is_bilateral() => {
                 Some(ConstraintSystem::new(gpu, cloth, &particles)?)
             }
             _ => return None,

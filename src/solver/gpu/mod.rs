@@ -17,7 +17,7 @@
 //!
 //! Where triangles may touch, or points touch colliders, the processor looks at the look-ahead positions in every step: they go there and back
 //! (16 bytes a particle each way, counted as `read_backs` and `uploads`). Where nothing can touch, the state stays on the device for all of a
-//! frame and comes back at its end. Cloths that strips or a direct factor solve, midpoints with conjugate gradients or with more than a thousand
+//! frame and comes back at its end. Cloths that strips or a direct factor solve, conjugate gradients on anything but threads, midpoints with more than a thousand
 //! pins, and soft bodies with a tolerance below what single precision can tell stay on the processor altogether.
 //!
 //! Results are the same bits in every run on one adapter with one driver: no sum depends on the order in which threads finish.
@@ -114,13 +114,24 @@ impl<'m> GpuBackend<'m> {
             return Err(DeviceError::TooSmall { cause, remedy: remedy.to_owned() });
         }
         let resident_count = resident_count.get();
-        Ok(GpuBackend { scene, model, gpu, drive: None, steps, may_fall_back, lost: None, is_told: false, resident_count })
+        Ok(GpuBackend {
+            scene,
+            model,
+            gpu,
+            drive: None,
+            steps,
+            may_fall_back,
+            lost: None,
+            is_told: false,
+            resident_count,
+        })
     }
 
     /// What of the scene is simulated where.
     pub fn describe(&self) -> String {
         let all = self.model.body_count();
-        let seen = if self.model.has_contacts() { "contact is looked for by the processor" } else { "nothing can touch" };
+        let seen =
+            if self.model.has_contacts() { "contact is looked for by the processor" } else { "nothing can touch" };
         match self.resident_count {
             there if there == all => format!("all bodies are simulated there, {seen}"),
             there => format!("{there} of {all} bodies are simulated there, the others by the processor; {seen}"),

@@ -27,7 +27,12 @@ impl Profile {
         }
         let size = u64::from(CAPACITY) * 8;
         let buffer = |usage: wgpu::BufferUsages| {
-            device.create_buffer(&wgpu::BufferDescriptor { label: Some("time stamps"), size, usage, mapped_at_creation: false })
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("time stamps"),
+                size,
+                usage,
+                mapped_at_creation: false,
+            })
         };
         Some(Profile {
             queries: device.create_query_set(&wgpu::QuerySetDescriptor {
@@ -94,7 +99,11 @@ impl Profile {
 
     /// Each kernel, the longest first.
     pub fn table(&self) -> Vec<KernelTime> {
-        let time = |(&kernel, &(dispatches, seconds)): (&&'static str, &(u64, f64))| KernelTime { kernel, dispatches, seconds };
+        let time = |(&kernel, &(dispatches, seconds)): (&&'static str, &(u64, f64))| KernelTime {
+            kernel,
+            dispatches,
+            seconds,
+        };
         let mut rows: Vec<KernelTime> = self.totals.iter().map(time).collect();
         rows.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
         rows

@@ -98,14 +98,7 @@ impl Control {
         let largest = gpu.zeros::<Four>("largest error", 1);
         let dispatch = |kernel| gpu.dispatch(&CONTROL, kernel, 0..1, 32, &[(1, &slab)]);
         let take_largest = gpu.dispatch(&CONTROL, "take_largest", 0..1, 48, &[(1, &slab), (2, &largest)]);
-        Control {
-            begin: dispatch("begin"),
-            take_largest,
-            judge: dispatch("judge"),
-            gpu: Rc::clone(gpu),
-            slab,
-            largest,
-        }
+        Control { begin: dispatch("begin"), take_largest, judge: dispatch("judge"), gpu: Rc::clone(gpu), slab, largest }
     }
 
     /// How small an error is enough, and the fewest sweeps; counts begin at zero.

@@ -377,7 +377,8 @@ impl Gpu {
             entries: &entries,
         });
         let bytes_per_item = bytes_per_item as u64;
-        let mut dispatch = Dispatch { name: kernel, pipeline, bindings, span, items: 0, groups: [0; 2], bytes_per_item };
+        let mut dispatch =
+            Dispatch { name: kernel, pipeline, bindings, span, items: 0, groups: [0; 2], bytes_per_item };
         self.aim(&mut dispatch, items);
         dispatch
     }
@@ -471,7 +472,8 @@ impl Gpu {
 
     fn with_encoder(&self, f: impl FnOnce(&mut wgpu::CommandEncoder)) {
         let mut pending = self.pending.borrow_mut();
-        f(pending.get_or_insert_with(|| self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default())));
+        f(pending
+            .get_or_insert_with(|| self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default())));
     }
 
     fn pipeline(&self, source: &Source, kernel: &'static str) -> wgpu::ComputePipeline {
