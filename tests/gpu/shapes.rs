@@ -305,8 +305,11 @@ fn assert_near(there: &[Vec3], here: &[Vec3], most: f64, what: &str) {
     assert!(off <= most, "{what}: {off:.1e}");
 }
 
+/// A name, what it does to places, and how far goals may be off.
+type Case = (&'static str, Box<dyn Fn(Vec3) -> Vec3>, f64);
+
 /// What bodies are brought to, and how near the goals of single precision must come to the twin's, in parts of the body.
-fn shapes() -> Vec<(&'static str, Box<dyn Fn(Vec3) -> Vec3>, f64)> {
+fn shapes() -> Vec<Case> {
     let turned = turn(Vec3::new(1.0, -0.5, 2.0));
     vec![
         ("at rest", Box::new(|x| x), 3e-6),

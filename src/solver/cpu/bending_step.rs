@@ -72,6 +72,7 @@ impl BendingStep {
     }
 
     /// Damping time of the explicit form, none where the implicit one is used [s].
+    #[cfg(feature = "gpu")]
     pub fn explicit_damping(&self) -> Option<f64> {
         (!self.is_implicit || (self.implicit.is_none() && !self.is_elsewhere)).then_some(self.damping)
     }

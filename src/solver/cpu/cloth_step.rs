@@ -235,11 +235,13 @@ impl<'m> ClothStep<'m> {
     }
 
     /// A sweep was done elsewhere.
+    #[cfg(feature = "gpu")]
     pub(in crate::solver) fn count_sweep(&mut self) {
         self.report.iterations += 1;
     }
 
     /// Its numbers have ended elsewhere; these are where that is seen.
+    #[cfg(feature = "gpu")]
     pub(in crate::solver) fn note_broken(&mut self, values: &[Vec3]) {
         self.report.broken_at = Some(fastest_vertex(self.cloth, values));
     }

@@ -140,9 +140,11 @@ pub fn open(choice: &DeviceChoice, profiles: bool, limits: Option<Limits>) -> Re
     let summaries: Vec<AdapterSummary> = adapters.iter().map(summary).collect();
     let number = pick(&summaries, choice)?;
     let (adapter, summary) = (&adapters[number], &summaries[number]);
-    let mut required_limits = wgpu::Limits::default();
-    required_limits.max_storage_buffer_binding_size = summary.largest_binding;
-    required_limits.max_buffer_size = summary.largest_buffer;
+    let required_limits = wgpu::Limits {
+        max_storage_buffer_binding_size: summary.largest_binding,
+        max_buffer_size: summary.largest_buffer,
+        ..Default::default()
+    };
     let timestamps = wgpu::Features::TIMESTAMP_QUERY;
     let required_features = if profiles && summary.has_timestamps { timestamps } else { wgpu::Features::empty() };
     let descriptor = wgpu::DeviceDescriptor { required_limits, required_features, ..Default::default() };
