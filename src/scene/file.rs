@@ -570,7 +570,7 @@ pub struct ShapeMatchingEntry {
     /// Part of the way to its shape that a vertex goes in 5 ms, from 0 to 1; default 0.9.
     #[schemars(range(min = 0, max = 1))]
     pub stiffness: Option<f64>,
-    /// How fast swinging calms down [1/s], without slowing how regions move and turn as a whole; default 5.
+    /// How fast swinging calms down [1/s], without slowing how regions move and turn as a whole; default 300.
     #[schemars(range(min = 0))]
     pub damping: Option<f64>,
     /// Whether the volume inside is kept; default true.

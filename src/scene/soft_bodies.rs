@@ -94,7 +94,8 @@ fn matching(typed: &ShapeMatchingEntry) -> ShapeMatching {
     ShapeMatching {
         omega: typed.omega.unwrap_or(3),
         stiffness: typed.stiffness.unwrap_or(0.9),
-        damping: typed.damping.unwrap_or(5.0),
+        // Of what swings a few times a second, a tenth is lost in a swing: less, and a soft ball bounces on its flat side for seconds.
+        damping: typed.damping.unwrap_or(300.0),
         keep_volume: typed.keep_volume.unwrap_or(true),
         alpha: typed.alpha.unwrap_or(0.2),
         beta: typed.beta.unwrap_or(0.1),

@@ -181,6 +181,7 @@ fn bodies_lie_still_three_seconds_after_they_were_put_down() {
         ("ball", body("ball", &ball, stiff)),
         ("box", body("box", &box_of(0.153), stiff)),
         ("stack", stack(stiff)),
+        ("ball with default settings", body("ball", &ball, "")),
         ("box with default settings", body("box", &box_of(0.153), "")),
         ("stack with default settings", stack("")),
     ];
