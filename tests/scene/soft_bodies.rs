@@ -170,7 +170,7 @@ fn names_are_shared_with_cloths_and_colliders() {
 #[test]
 fn how_shapes_are_matched_can_be_typed() {
     let usual = body("").matching;
-    assert_eq!((usual.omega, usual.stiffness, usual.damping, usual.keep_volume), (3, 0.9, 5.0, true));
+    assert_eq!((usual.omega, usual.stiffness, usual.damping, usual.keep_volume), (3, 0.9, 300.0, true));
     assert_eq!([usual.alpha, usual.beta, usual.s_min, usual.s_max], [0.2, 0.1, 0.01, 0.1]);
     let typed = body(
         "model = \"shape_matching\"\nstart_scale = [1, 0, -1]\n\

@@ -13,8 +13,9 @@ fn instance() -> wgpu::Instance {
     wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env())
 }
 
-fn find() -> Vec<wgpu::Adapter> {
-    let backends = wgpu::Backends::from_env().unwrap_or(wgpu::Backends::all());
+/// The adapters behind these interfaces, or behind those that the environment names.
+fn find(backends: wgpu::Backends) -> Vec<wgpu::Adapter> {
+    let backends = wgpu::Backends::from_env().unwrap_or(backends);
     let mut adapters = pollster::block_on(instance().enumerate_adapters(backends));
     let saves_power = wgpu::PowerPreference::from_env() == Some(wgpu::PowerPreference::LowPower);
     let rank = |adapter: &wgpu::Adapter| match adapter.get_info().device_type {
@@ -90,7 +91,7 @@ fn summary(adapter: &wgpu::Adapter) -> AdapterSummary {
 
 /// All adapters, in the order in which they are taken.
 pub fn list() -> Vec<AdapterSummary> {
-    find().iter().map(summary).collect()
+    find(wgpu::Backends::all()).iter().map(summary).collect()
 }
 
 /// What is taken of these, and why not if none is: its place in the list.
@@ -136,8 +137,13 @@ pub fn with_environment(choice: &DeviceChoice) -> DeviceChoice {
 
 /// Open the adapter that is asked for. `limits` cuts work smaller than the device must, for tests.
 pub fn open(choice: &DeviceChoice, profiles: bool, limits: Option<Limits>) -> Result<Gpu, DeviceError> {
-    let adapters = find();
-    let summaries: Vec<AdapterSummary> = adapters.iter().map(summary).collect();
+    // GL is not even loaded where it is not needed.
+    let mut adapters = find(wgpu::Backends::PRIMARY);
+    let mut summaries: Vec<AdapterSummary> = adapters.iter().map(summary).collect();
+    if pick(&summaries, choice).is_err() {
+        adapters = find(wgpu::Backends::all());
+        summaries = adapters.iter().map(summary).collect();
+    }
     let number = pick(&summaries, choice)?;
     let (adapter, summary) = (&adapters[number], &summaries[number]);
     let required_limits = wgpu::Limits {

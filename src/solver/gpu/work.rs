@@ -155,6 +155,13 @@ pub struct Gpu {
     profile: RefCell<Option<Profile>>,
 }
 
+impl Drop for Gpu {
+    /// Drivers do not like to be closed while they work.
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
 impl Gpu {
     /// Over a device that was just opened.
     pub fn new(device: wgpu::Device, queue: wgpu::Queue, name: String, limits: Limits, profiles: bool) -> Self {
@@ -190,8 +197,9 @@ impl Gpu {
 
     /// The same with an upper limit for the bytes of all arrays.
     #[must_use]
-    pub fn with_memory(self, memory: Option<u64>) -> Self {
-        Gpu { memory: memory.unwrap_or(u64::MAX), ..self }
+    pub fn with_memory(mut self, memory: Option<u64>) -> Self {
+        self.memory = memory.unwrap_or(u64::MAX);
+        self
     }
 
     /// Whether more was asked for than it may have or a binding can hold, in words.
