@@ -196,6 +196,10 @@ impl Job<'_> {
             progress.frame_done(position, &record);
         }
         let device = frames.device_report();
+        if device.is_some() {
+            // Mesa's software driver has been seen to crash when it is closed; the system takes everything back anyway.
+            std::mem::forget(frames);
+        }
         let store = store.finish()?;
         progress.caches(&plan.output.formats);
         let mut reader = StoreReader::open(&store.path)?;
