@@ -122,19 +122,40 @@ impl Regions {
         }
         sum
     }
+
+    /// The sums over regions that follow each other. What comes after is kept apart from these loops by the memory between: compiled in one, the
+    /// order in which it takes single numbers breaks the vectors here up.
+    #[inline(always)]
+    pub fn sums<const N: usize>(&self, running: &[[f64; N]], first: usize, sums: &mut [[f64; N]]) {
+        for (at, sum) in sums.iter_mut().enumerate() {
+            *sum = self.sum(running, first + at);
+        }
+    }
 }
 
 /// Running sums along one path: `running` are its rows, `value` is asked for each of its particles.
 #[inline(always)]
 pub fn run<const N: usize>(running: &mut [[f64; N]], mut value: impl FnMut(usize) -> [f64; N]) {
+    run_parts(running, 1, |at, row| row[0] = value(at));
+}
+
+/// The same where `values` fills in some rows that follow each other, `most` at the most, and gets to know the first one's particle.
+#[inline(always)]
+pub fn run_parts<const N: usize>(
+    running: &mut [[f64; N]],
+    most: usize,
+    mut values: impl FnMut(usize, &mut [[f64; N]]),
+) {
     let mut sum = [0.0; N];
-    let Some((first, rest)) = running.split_first_mut() else { return };
-    *first = sum;
-    for (at, row) in rest.iter_mut().enumerate() {
-        let value = value(at);
-        for n in 0..N {
-            sum[n] += value[n];
+    let Some((zero, rows)) = running.split_first_mut() else { return };
+    *zero = sum;
+    for (part, rows) in rows.chunks_mut(most).enumerate() {
+        values(part * most, rows);
+        for row in rows {
+            for n in 0..N {
+                sum[n] += row[n];
+            }
+            *row = sum;
         }
-        *row = sum;
     }
 }

@@ -8,6 +8,7 @@ pub(in crate::solver) mod contacts;
 pub mod filling;
 pub mod independent;
 pub mod linear;
+mod path_sums;
 mod pin_targets;
 pub mod shape_filling;
 pub(in crate::solver) mod soft_step;

@@ -5,16 +5,16 @@
 //! Elasticity and volume are forces within the body, so they never move or turn it as a whole, also where it touches something (the thesis
 //! lets volume do that): contacts do. With it the motion that keeping the volume made fed balls that should have come to rest.
 //!
-//! All sums run along paths, which threads share out, so that no result depends on their number. Inner loops are compiled for the widest vectors
-//! of the processor that it runs on; they do not add in another order for that, so its kind makes no difference either.
+//! All sums run along paths (`path_sums`).
 
 use std::ops::Range;
 
 use pulp::Arch;
 
 use super::filling::Filling;
-use super::{PARALLEL_PARTICLES, for_each};
-use crate::algorithms::shape_matching::fast_summation::{self, Regions};
+use super::for_each;
+use super::path_sums::{for_each_region, over_paths, widest};
+use crate::algorithms::shape_matching::fast_summation;
 use crate::algorithms::shape_matching::matching::{self, Moments, Transform, Whole};
 use crate::algorithms::shape_matching::{damping, surface_volume};
 use crate::math::polar::{self, LANES};
@@ -157,7 +157,17 @@ impl<'m> ShapeFilling<'m> {
         let mut nothing = vec![(); x.len()]; // takes no memory
         over_paths(&shape.regions, &mut self.moments, &mut nothing, &|path, rows, _| {
             let first = shape.regions.particles(path..path + 1).start;
-            arch.dispatch(|| fast_summation::run(rows, |at| shape.shapes.moments(first + at, x[first + at] - middle)));
+            widest(
+                arch,
+                #[inline(always)]
+                || {
+                    fast_summation::run(
+                        rows,
+                        #[inline(always)]
+                        |at| shape.shapes.moments(first + at, x[first + at] - middle),
+                    );
+                },
+            );
         });
     }
 
@@ -167,7 +177,11 @@ impl<'m> ShapeFilling<'m> {
         let (moments, directions) = (&self.moments, &self.directions);
         over_paths(&shape.regions, &mut self.transforms, &mut self.quaternions, &|path, rows, quaternions| {
             let first = shape.regions.particles(path..path + 1).start;
-            arch.dispatch(|| fit_path(shape, first, moments, directions, flowed, rows, quaternions));
+            widest(
+                arch,
+                #[inline(always)]
+                || fit_path(shape, first, moments, directions, flowed, rows, quaternions),
+            );
         });
     }
 
@@ -224,65 +238,19 @@ fn fit_path(
     rows: &mut [Transform],
     quaternions: &mut [[f64; 4]],
 ) {
-    let Some((zero, rows)) = rows.split_first_mut() else { return };
-    *zero = [0.0; 12];
     let mut sums = [[0.0; 12]; LANES];
-    for (chunk, (rows, quaternions)) in rows.chunks_mut(LANES).zip(quaternions.chunks_mut(LANES)).enumerate() {
-        let start = first + chunk * LANES;
-        for (l, sums) in sums[..rows.len()].iter_mut().enumerate() {
-            *sums = shape.regions.sum(moments, start + l);
-        }
-        let flowed = if flowed.is_empty() { flowed } else { &flowed[9 * start..9 * (start + rows.len())] };
-        let directions = &directions[start..start + rows.len()];
-        shape.shapes.fit_lanes(start, &sums[..rows.len()], directions, flowed, quaternions, rows);
-    }
-    let mut sum = [0.0; 12];
-    for row in rows {
-        for n in 0..12 {
-            sum[n] += row[n];
-        }
-        *row = sum;
-    }
-}
-
-/// Call `f` for every path with its rows of running sums and its particles, in parallel where there are many.
-fn over_paths<const N: usize, T: Send>(
-    regions: &Regions,
-    rows: &mut [[f64; N]],
-    particles: &mut [T],
-    f: &(impl Fn(usize, &mut [[f64; N]], &mut [T]) + Sync),
-) {
-    let is_parallel = particles.len() >= PARALLEL_PARTICLES && rayon::current_num_threads() > 1;
-    let least = if is_parallel { PARALLEL_PARTICLES / 4 } else { usize::MAX };
-    share_out(regions, 0..regions.path_count(), rows, particles, f, least);
-}
-
-fn share_out<const N: usize, T: Send>(
-    regions: &Regions,
-    paths: Range<usize>,
-    rows: &mut [[f64; N]],
-    particles: &mut [T],
-    f: &(impl Fn(usize, &mut [[f64; N]], &mut [T]) + Sync),
-    least: usize,
-) {
-    if paths.len() > 1 && particles.len() > least {
-        let middle = paths.start + paths.len() / 2;
-        let [left, right] = [paths.start..middle, middle..paths.end];
-        let (left_rows, right_rows) = rows.split_at_mut(regions.rows(left.clone()).len());
-        let (left_particles, right_particles) = particles.split_at_mut(regions.particles(left.clone()).len());
-        rayon::join(
-            || share_out(regions, left, left_rows, left_particles, f, least),
-            || share_out(regions, right, right_rows, right_particles, f, least),
-        );
-        return;
-    }
-    let (mut rows, mut particles) = (rows, particles);
-    for path in paths {
-        let (own_rows, other_rows) = rows.split_at_mut(regions.rows(path..path + 1).len());
-        let (own, others) = particles.split_at_mut(regions.particles(path..path + 1).len());
-        f(path, own_rows, own);
-        (rows, particles) = (other_rows, others);
-    }
+    fast_summation::run_parts(
+        rows,
+        LANES,
+        #[inline(always)]
+        |at, rows| {
+            let (start, count) = (first + at, rows.len());
+            shape.regions.sums(moments, start, &mut sums[..count]);
+            let flowed = if flowed.is_empty() { flowed } else { &flowed[9 * start..9 * (start + count)] };
+            let (directions, quaternions) = (&directions[start..start + count], &mut quaternions[at..at + count]);
+            shape.shapes.fit_lanes(start, &sums[..count], directions, flowed, quaternions, rows);
+        },
+    );
 }
 
 impl Filling for ShapeFilling<'_> {
@@ -311,26 +279,48 @@ impl Filling for ShapeFilling<'_> {
         over_paths(&shape.regions, &mut self.motions, &mut nothing, &|path, rows, _| {
             let first = shape.regions.particles(path..path + 1).start;
             let mass = &shape.shapes.shared_mass;
-            let value = |at: usize| damping::motions(mass[first + at], x[first + at] - middle, v[first + at]);
-            arch.dispatch(|| fast_summation::run(rows, value));
+            widest(
+                arch,
+                #[inline(always)]
+                || {
+                    fast_summation::run(
+                        rows,
+                        #[inline(always)]
+                        |at| damping::motions(mass[first + at], x[first + at] - middle, v[first + at]),
+                    );
+                },
+            );
         });
         let motions = &self.motions;
         over_paths(&shape.regions, &mut self.region_motions, &mut nothing, &|path, rows, _| {
             let first = shape.regions.particles(path..path + 1).start;
-            let value = |at: usize| damping::motion(&shape.regions.sum(motions, first + at));
-            arch.dispatch(|| fast_summation::run(rows, value));
+            let mut sums = [[0.0; 16]; LANES];
+            widest(
+                arch,
+                #[inline(always)]
+                || {
+                    fast_summation::run_parts(
+                        rows,
+                        LANES,
+                        #[inline(always)]
+                        |at, rows| {
+                            shape.regions.sums(motions, first + at, &mut sums[..rows.len()]);
+                            rows.iter_mut().zip(&sums).for_each(|(row, sums)| *row = damping::motion(sums));
+                        },
+                    );
+                },
+            );
         });
         let (region_motions, part) = (&self.region_motions, 1.0 - (-rate * self.h).exp());
-        for_each(v, |i, v| {
+        for_each_region(&shape.regions, arch, region_motions, v, |i, sum, v| {
             if k[i] > 0.0 {
-                let sum = shape.regions.sum(region_motions, i);
-                *v += (damping::velocity(&sum, shape.regions.count(i), x[i] - middle) - *v) * part;
+                *v += (damping::velocity(sum, shape.regions.count(i), x[i] - middle) - *v) * part;
             }
         });
     }
 
     fn spring(&mut self, moving: &BodyState, ahead: &mut [Vec3]) {
-        let (body, shape) = (self.body, self.shape);
+        let (body, shape, arch) = (self.body, self.shape, self.arch);
         let middle = self.middle(ahead);
         self.from.copy_from_slice(&moving.x);
         self.whole = Whole::new(&body.mass, &moving.x);
@@ -347,9 +337,8 @@ impl Filling for ShapeFilling<'_> {
         self.fit(&moving.flowed);
         let faster = (self.h / ShapeMatching::STEP).powi(2);
         let transforms = &self.transforms;
-        for_each(&mut self.ways, |i, way| {
-            let sum = shape.regions.sum(transforms, i);
-            let goal = shape.shapes.goal(i, &sum, shape.regions.count(i)) + middle;
+        for_each_region(&shape.regions, arch, transforms, &mut self.ways, |i, sum, way| {
+            let goal = shape.shapes.goal(i, sum, shape.regions.count(i)) + middle;
             let part = (shape.stiffness[i] * faster).min(1.0);
             *way = if body.k[i] > 0.0 { (goal - ahead[i]) * part } else { Vec3::zeros() };
         });
@@ -384,15 +373,15 @@ impl Filling for ShapeFilling<'_> {
         let mut nothing = vec![(); ahead.len()];
         over_paths(&shape.regions, &mut self.weight_sums, &mut nothing, &|path, rows, _| {
             let first = shape.regions.particles(path..path + 1).start;
-            arch.dispatch(|| fast_summation::run(rows, |at| weight(first + at)));
+            fast_summation::run(rows, |at| weight(first + at));
         });
         let (sums, mean_mass) = (&self.weight_sums, self.mean_mass);
         let (normals, squares_at_rest) = (&self.normals, &self.squares_at_rest);
-        for_each(&mut self.weights, |i, smoothed| {
+        for_each_region(&shape.regions, arch, sums, &mut self.weights, |i, sum, smoothed| {
             // What is blown up brings back no more volume than at rest: the larger it got, the more it would take.
             let blown = (normals[i].norm_squared() / squares_at_rest[i]).max(1.0);
             let share = body.k[i] * mean_mass / (f64::from(shape.regions.count(i)) * blown);
-            *smoothed = shape.regions.sum(sums, i).map(|sum| sum.max(0.0) * share);
+            *smoothed = sum.map(|sum| sum.max(0.0) * share);
             if touches[i] {
                 smoothed[1] = 0.0;
             }
