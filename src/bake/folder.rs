@@ -85,7 +85,7 @@ fn difference(there: &Manifest, wanted: &Manifest, plan: &Plan, folder: &Path) -
 /// A file of a finished job that is not as the manifest says.
 fn damaged_file(there: &Manifest, plan: &Plan, folder: &Path) -> Option<String> {
     let fixed = [names::STORE_FILE, names::FRAMES_LOG_FILE].iter().map(PathBuf::from);
-    let mut expected = fixed.chain(plan.rest_files());
+    let mut expected = fixed.chain(plan.rest_files()).chain(plan.collider_files());
     let unrecorded = expected.find(|file| !there.files.iter().any(|record| Path::new(&record.file) == file));
     if let Some(file) = unrecorded {
         return Some(file.display().to_string());

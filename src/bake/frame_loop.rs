@@ -80,7 +80,7 @@ impl<'m> FrameLoop<'m> {
             vertex_count: render.weights.len(),
         };
         let objects = self.model.skins().map(object).chain(stored_renders(self.model).map(render)).collect();
-        StoreHeader { fps: self.scene.fps, objects }
+        StoreHeader { fps: self.scene.fps, objects, has_velocities: true }
     }
 
     /// One frame before the first one: colliders are dressed, then the cloth settles, then the run-up. Returns its steps.

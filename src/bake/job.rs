@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use super::colliders::ColliderTracks;
 use super::exit::{Exit, Failure};
 use super::folder;
 use super::frame_loop::FrameLoop;
@@ -161,7 +162,8 @@ impl Job<'_> {
     /// Simulates and writes everything except the manifest.
     fn bake(self, plan: &Plan, manifest: &mut Manifest, progress: &mut dyn Progress) -> Result<Baked, Failure> {
         let Job { scene, model, state, backend, folder, strict, .. } = self;
-        let rest = write_rest_meshes(&folder, plan, model)?;
+        let mut rest = write_rest_meshes(&folder, plan, model)?;
+        let mut colliders = ColliderTracks::create(&folder, plan, scene, model, &mut rest)?;
         let mut frames = FrameLoop::on(backend, scene, model, state);
         let mut store = StoreWriter::create(&folder.join(names::STORE_FILE), &frames.store_header())?;
         let mut log = FramesLog::create(&folder.join(names::FRAMES_LOG_FILE))?;
@@ -185,6 +187,7 @@ impl Job<'_> {
             }
             if record.written {
                 store.append(frame, &frames.objects())?;
+                colliders.append(frame)?;
                 manifest.frames.written += 1;
             }
             log.append(&record)?;
@@ -201,6 +204,7 @@ impl Job<'_> {
             std::mem::forget(frames);
         }
         let store = store.finish()?;
+        rest.extend(colliders.finish()?);
         progress.caches(&plan.output.formats);
         let mut reader = StoreReader::open(&store.path)?;
         let (formats, frames) = (&plan.output.formats, &plan.written_frames);

@@ -5,6 +5,7 @@
 //!                                          └─► gates (worst figures), progress (only receives)
 //! ```
 
+pub mod colliders;
 pub mod exit;
 pub mod folder;
 pub mod frame_loop;

@@ -49,6 +49,13 @@ pub struct PlannedRender {
     pub write: RenderWrite,
 }
 
+/// A collider, as far as its files are concerned.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct PlannedCollider {
+    /// Its name in the scene.
+    pub name: String,
+}
+
 /// A mesh that is written into caches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CachedMesh {
@@ -72,6 +79,9 @@ pub struct Plan {
     /// The soft bodies in the order of the scene.
     #[serde(default)]
     pub soft_bodies: Vec<PlannedBody>,
+    /// The colliders in the order of the scene.
+    #[serde(default)]
+    pub colliders: Vec<PlannedCollider>,
     /// How they are written.
     pub output: Output,
     /// Limits for the figures.
@@ -160,13 +170,23 @@ impl Plan {
         self.bodies().flat_map(of_body).collect()
     }
 
+    /// The meshes of colliders.
+    pub fn collider_files(&self) -> Vec<PathBuf> {
+        let colliders = if self.output.colliders { self.colliders.as_slice() } else { &[] };
+        colliders.iter().map(|collider| names::collider_file(&collider.name)).collect()
+    }
+
     /// Everything that a bake writes, relative to the job folder.
     pub fn files(&self) -> Vec<PathBuf> {
         let fixed = [names::STORE_FILE, names::PARTIAL_STORE_FILE, names::MANIFEST_FILE, names::FRAMES_LOG_FILE];
+        let colliders = self.collider_files();
+        let store = Path::new(names::COLLIDER_STORE_FILE);
+        let tracks = if colliders.is_empty() { vec![] } else { vec![store.to_owned(), names::partial(store)] };
         let caches = self.cache_files(&self.output.formats, &self.written_frames);
         // Which of them have materials is not known from the scene.
         let rest = self.rest_files().into_iter().flat_map(|file| [names::materials_file(&file), file]);
-        fixed.iter().map(PathBuf::from).chain(rest).chain(caches.iter().map(PathBuf::from)).collect()
+        let fixed = fixed.iter().map(PathBuf::from);
+        fixed.chain(rest).chain(colliders).chain(tracks).chain(caches.iter().map(PathBuf::from)).collect()
     }
 
     /// What would go wrong only when the simulation is over: two files of one name, or a name that no disk takes.

@@ -37,6 +37,11 @@ impl Coordinates {
         Coordinates { local, unit: output.unit, up: output.up }
     }
 
+    /// The same for what has no placement of its own.
+    pub fn in_world(output: &Output) -> Self {
+        Coordinates { local: None, unit: output.unit, up: output.up }
+    }
+
     /// The same for one format: glTF is in metres and Y up by definition.
     pub fn for_format(self, format: Format) -> Self {
         match format {

@@ -14,6 +14,10 @@ pub const FRAMES_LOG_FILE: &str = "frames.jsonl";
 pub const LOCK_FILE: &str = ".lock";
 /// The folder of meshes that match the vertex order of the caches.
 pub const REST_FOLDER: &str = "rest";
+/// The folder of the colliders' meshes, to look at.
+pub const COLLIDER_FOLDER: &str = "colliders";
+/// Where the vertices of colliders that move are in each frame.
+pub const COLLIDER_STORE_FILE: &str = "colliders.kc";
 /// Appended to the name of a file that is not finished.
 pub const PARTIAL_SUFFIX: &str = ".partial";
 
@@ -24,7 +28,9 @@ pub const STORE_FRAME_MAGIC: [u8; 8] = *b"KILNFRAM";
 /// First bytes of the end record of a finished store.
 pub const STORE_END_MAGIC: [u8; 8] = *b"KILNDONE";
 /// Layout of the store; a reader refuses a higher number.
-pub const STORE_VERSION: u32 = 1;
+pub const STORE_VERSION: u32 = 2;
+/// Layout of stores that have velocities.
+pub const STORE_VERSION_WITH_VELOCITIES: u32 = 1;
 /// Layout of the manifest; a reader refuses a higher number.
 pub const MANIFEST_VERSION: u32 = 1;
 
@@ -64,6 +70,11 @@ pub fn rest_file(object: &str) -> PathBuf {
 /// The rest mesh of an object's render mesh, relative to the job folder.
 pub fn render_rest_file(object: &str) -> PathBuf {
     Path::new(REST_FOLDER).join(format!("{}.render.obj", safe_name(object)))
+}
+
+/// The mesh of a collider, relative to the job folder.
+pub fn collider_file(object: &str) -> PathBuf {
+    Path::new(COLLIDER_FOLDER).join(format!("{}.obj", safe_name(object)))
 }
 
 /// What the render mesh of a soft body is called in the store.

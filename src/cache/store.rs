@@ -13,6 +13,8 @@
 //! end      magic "KILNDONE" | u64 frame count | u64 xxh3_64 of the 16 bytes above
 //! ```
 //!
+//! Version 2 is the same without velocities: that of colliders, which are only looked at.
+//!
 //! All frames have the same size, so frame `i` is found by arithmetic. The end record is written last: a finished
 //! store that lost its tail is noticed even if it was cut between two frames. A store that was interrupted keeps the
 //! name `bake.kc.partial` and has no end record; its whole frames can be read.
@@ -25,7 +27,9 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::atomic::{AtomicFile, WrittenFile};
 use super::bytes::{self, Fields, first_not_finite, get_points, put_points};
 use super::error::{CacheError, Result};
-use super::names::{self, STORE_END_MAGIC, STORE_FRAME_MAGIC, STORE_MAGIC, STORE_VERSION};
+use super::names::{
+    self, STORE_END_MAGIC, STORE_FRAME_MAGIC, STORE_MAGIC, STORE_VERSION, STORE_VERSION_WITH_VELOCITIES,
+};
 use crate::scene::FrameRate;
 
 /// Magic, checksum and frame number.
@@ -33,8 +37,8 @@ const FRAME_HEAD: usize = 24;
 const END_RECORD: usize = 24;
 /// Magic, version and header length.
 const HEADER_HEAD: usize = 16;
-/// A position and a velocity.
-const VERTEX_BYTES: u64 = 24;
+/// A position or a velocity.
+const POINT_BYTES: u64 = 12;
 
 /// An object of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,9 +56,19 @@ pub struct StoreHeader {
     pub fps: FrameRate,
     /// In the order in which they stand in a frame.
     pub objects: Vec<StoreObject>,
+    /// Whether frames have velocities besides positions.
+    pub has_velocities: bool,
 }
 
 impl StoreHeader {
+    fn vertex_bytes(&self) -> u64 {
+        if self.has_velocities { 2 * POINT_BYTES } else { POINT_BYTES }
+    }
+
+    fn version(&self) -> u32 {
+        if self.has_velocities { STORE_VERSION_WITH_VELOCITIES } else { STORE_VERSION }
+    }
+
     /// Size of a frame on disk; `None` if no file could hold it or there is nothing to hold.
     fn frame_size(&self) -> Option<u64> {
         let mut vertex_count = 0_u64;
@@ -62,7 +76,7 @@ impl StoreHeader {
             // Corners of polygons are u32, so no mesh has more vertices.
             vertex_count += u64::from(u32::try_from(object.vertex_count).ok()?);
         }
-        (vertex_count > 0).then(|| FRAME_HEAD as u64 + VERTEX_BYTES * vertex_count)
+        (vertex_count > 0).then(|| FRAME_HEAD as u64 + self.vertex_bytes() * vertex_count)
     }
 
     fn checked_frame_size(&self, file: &Path) -> Result<u64> {
@@ -76,7 +90,7 @@ impl StoreHeader {
         let too_long = || CacheError::invalid(file, "the names of the objects are too long");
         let mut buffer = Vec::new();
         buffer.extend_from_slice(&STORE_MAGIC);
-        buffer.extend_from_slice(&STORE_VERSION.to_le_bytes());
+        buffer.extend_from_slice(&self.version().to_le_bytes());
         buffer.extend_from_slice(&[0; 4]); // the length, below
         buffer.extend_from_slice(&self.fps.numerator.to_le_bytes());
         buffer.extend_from_slice(&self.fps.denominator.to_le_bytes());
@@ -96,7 +110,7 @@ impl StoreHeader {
     }
 
     /// From what stands between the header length and the checksum.
-    fn decode(mut fields: Fields) -> Option<StoreHeader> {
+    fn decode(mut fields: Fields, has_velocities: bool) -> Option<StoreHeader> {
         let numerator = fields.array().map(u32::from_le_bytes)?;
         let denominator = fields.array().map(u32::from_le_bytes)?;
         let object_count = fields.array().map(u32::from_le_bytes)?;
@@ -107,7 +121,8 @@ impl StoreHeader {
             let vertex_count = usize::try_from(fields.array().map(u64::from_le_bytes)?).ok()?;
             objects.push(StoreObject { name, vertex_count });
         }
-        fields.0.is_empty().then_some(StoreHeader { fps: FrameRate { numerator, denominator }, objects })
+        let fps = FrameRate { numerator, denominator };
+        fields.0.is_empty().then_some(StoreHeader { fps, objects, has_velocities })
     }
 }
 
@@ -116,7 +131,7 @@ impl StoreHeader {
 pub struct ObjectFrame<'a> {
     /// [m]
     pub positions: &'a [[f32; 3]],
-    /// [m/s]
+    /// [m/s]; none in a store without them.
     pub velocities: &'a [[f32; 3]],
 }
 
@@ -170,13 +185,18 @@ impl StoreWriter {
             return Err(CacheError::invalid(path, format!("frame {frame} has {given} objects instead of {expected}")));
         }
         for (known, object) in self.header.objects.iter().zip(objects) {
-            for (quantity, values) in [("position", object.positions), ("velocity", object.velocities)] {
-                if values.len() != known.vertex_count {
+            let moving = if self.header.has_velocities { known.vertex_count } else { 0 };
+            let parts = [
+                ("position", object.positions, known.vertex_count),
+                ("velocity", object.velocities, moving),
+            ];
+            for (quantity, values, expected) in parts {
+                if values.len() != expected {
                     let message = format!(
                         "frame {frame}: \"{}\" has {} vertices ({quantity}) instead of {}",
                         known.name,
                         values.len(),
-                        known.vertex_count
+                        expected
                     );
                     return Err(CacheError::invalid(path, message));
                 }
@@ -210,7 +230,7 @@ fn end_record(frame_count: u64) -> [u8; END_RECORD] {
 pub struct StoredObject {
     /// [m]
     pub positions: Vec<[f32; 3]>,
-    /// [m/s]
+    /// [m/s]; none from a store without them.
     pub velocities: Vec<[f32; 3]>,
 }
 
@@ -296,8 +316,9 @@ impl StoreReader {
         frame.frame = self.frames[index];
         frame.objects.resize_with(self.header.objects.len(), StoredObject::default);
         for (known, object) in self.header.objects.iter().zip(&mut frame.objects) {
-            for values in [&mut object.positions, &mut object.velocities] {
-                let (mine, rest) = payload.split_at(12 * known.vertex_count);
+            let quantities = if self.header.has_velocities { 2 } else { 1 };
+            for values in [&mut object.positions, &mut object.velocities].into_iter().take(quantities) {
+                let (mine, rest) = payload.split_at(POINT_BYTES as usize * known.vertex_count);
                 get_points(mine, values, f32::from_le_bytes);
                 payload = rest;
             }
@@ -341,7 +362,7 @@ fn read_header(file: &mut File, path: &Path, length: u64) -> Result<(StoreHeader
     if version > STORE_VERSION {
         return Err(CacheError::NewerVersion { file: path.to_owned(), found: version, supported: STORE_VERSION });
     }
-    if version < STORE_VERSION {
+    if version < STORE_VERSION_WITH_VELOCITIES {
         return Err(invalid("the store's version number is not possible"));
     }
     if u64::from(header_size) > length || (header_size as usize) < HEADER_HEAD + 8 {
@@ -354,7 +375,8 @@ fn read_header(file: &mut File, path: &Path, length: u64) -> Result<(StoreHeader
         return Err(invalid("the header is damaged: its checksum does not match"));
     }
     let header =
-        StoreHeader::decode(Fields(&checked[HEADER_HEAD..])).ok_or_else(|| invalid("the header makes no sense"))?;
+        StoreHeader::decode(Fields(&checked[HEADER_HEAD..]), version == STORE_VERSION_WITH_VELOCITIES)
+            .ok_or_else(|| invalid("the header makes no sense"))?;
     Ok((header, u64::from(header_size)))
 }
 

@@ -156,6 +156,29 @@ pub fn sphere(radius: f64, rings: u32, segments: u32) -> PolyMesh {
     })
 }
 
+/// A closed surface around the line from one point to another, faces outwards: `profile` are places along it [m from the first point] and
+/// radii, from the first point on, between the two poles that close it.
+pub fn turned(from: Vec3, to: Vec3, poles: [f64; 2], profile: &[[f64; 2]], segments: u32) -> PolyMesh {
+    let axis = (to - from).try_normalize(0.0).unwrap_or_else(Vec3::y);
+    let side = if axis.x.abs() < 0.9 { Vec3::x() } else { Vec3::z() };
+    let across = axis.cross(&side).normalize();
+    let third = axis.cross(&across);
+    let rings = profile.len() as u32;
+    let mut positions = vec![from + axis * poles[1]];
+    for [along, radius] in profile.iter().rev() {
+        positions.extend((0..segments).map(|segment| {
+            let angle = std::f64::consts::TAU * f64::from(segment) / f64::from(segments);
+            from + axis * *along + (across * angle.cos() - third * angle.sin()) * *radius
+        }));
+    }
+    positions.push(from + axis * poles[0]);
+    wrapped("turned", positions, [segments, rings + 1], |segment, row| match row {
+        0 => 0,
+        row if row > rings => rings * segments + 1,
+        row => 1 + (row - 1) * segments + segment % segments,
+    })
+}
+
 /// A closed torus around the y axis, faces outwards: `radius` from the origin to the middle of the tube, `tube` from there to the
 /// surface. Vertices run along the largest ring first.
 pub fn torus(radius: f64, tube: f64, around: u32, across: u32) -> PolyMesh {

@@ -1,5 +1,6 @@
 //! One collider of the scene, ready to be asked how far away it is.
 
+use super::Moment;
 use super::animated_surface::{AnimatedSurface, Playback};
 use crate::algorithms::contact::friction::Friction;
 use crate::algorithms::contact::signed_distance::{self, Inside, MeshSurface, Nearest, Sides};
@@ -7,6 +8,9 @@ use crate::import::Asset;
 use crate::math::Vec3;
 use crate::math::curve::Curve;
 use crate::math::motion::{Motion, Pose};
+use crate::mesh::bvh::Aabb;
+use crate::mesh::generate;
+use crate::mesh::surface::{Corner, PolyMesh};
 use crate::scene::problem::{KeyPath, Place, Problem};
 use crate::scene::{Collider, MeshSides, Scene, Shape};
 
@@ -103,6 +107,34 @@ impl ColliderModel {
         !matches!(self.form, Form::Primitive(_))
     }
 
+    /// What it looks like: of a plane the part below a box. Vertices are where `outline_at` has them at some moment.
+    pub fn outline(&self, around: &Aabb) -> PolyMesh {
+        let of_triangles = |positions: Vec<Vec3>, triangles: &[[u32; 3]]| {
+            let corners = triangles.iter().flatten().map(|&position| Corner { position, uv: None, normal: None });
+            let face_starts = (0..=triangles.len() as u32).map(|face| 3 * face).collect();
+            PolyMesh { positions, corners: corners.collect(), face_starts, ..PolyMesh::default() }
+        };
+        let mesh = match &self.form {
+            Form::Animated(surface) => {
+                of_triangles(vec![Vec3::zeros(); surface.vertex_count()], surface.shape.triangles())
+            }
+            Form::Mesh(mesh) => of_triangles(mesh.positions.clone(), mesh.shape.triangles()),
+            Form::Primitive(shape) => primitive_outline(shape, around),
+        };
+        PolyMesh { name: self.name.clone(), ..mesh }
+    }
+
+    /// Where the vertices of its outline are at a moment.
+    pub fn outline_at(&self, outline: &PolyMesh, moment: Moment) -> Vec<Vec3> {
+        match &self.form {
+            Form::Animated(surface) => surface.positions(moment),
+            _ => {
+                let pose = self.motion.at(moment.frame);
+                outline.positions.iter().map(|p| pose.apply(*p)).collect()
+            }
+        }
+    }
+
     /// Whether time changes nothing.
     pub fn is_still(&self) -> bool {
         self.animated().is_none() && self.motion.is_constant()
@@ -124,6 +156,63 @@ impl ColliderModel {
             },
         };
         Some(Nearest { normal: pose.rotation * nearest.normal, place: pose.apply(nearest.place), ..nearest })
+    }
+}
+
+/// Segments around what is round.
+const ROUND: u32 = 48;
+/// Half the width of what is shown of a plane, in parts of the size of what is above it.
+const PLANE_EXTENT: f64 = 1.5;
+
+/// What a primitive looks like, before its motion.
+fn primitive_outline(shape: &Shape, around: &Aabb) -> PolyMesh {
+    // A quarter of a circle in steps, as its sine and cosine.
+    let steps = ROUND / 4;
+    let quarter = |step: u32| (f64::from(step) / f64::from(steps) * std::f64::consts::FRAC_PI_2).sin_cos();
+    let moved = |mut mesh: PolyMesh, by: Vec3| {
+        mesh.positions.iter_mut().for_each(|p| *p += by);
+        mesh
+    };
+    match *shape {
+        Shape::Plane { point, normal } => {
+            let (low, high) = (around.low, around.high);
+            let middle = (low + high) * 0.5;
+            let foot = middle - normal * (middle - point).dot(&normal);
+            let half = PLANE_EXTENT * (high - low).norm();
+            let side = if normal.x.abs() < 0.9 { Vec3::x() } else { Vec3::z() };
+            let across = normal.cross(&side).normalize();
+            let along = across.cross(&normal);
+            let mut mesh = generate::quad_sheet([2, 2], [2.0 * half, 2.0 * half]);
+            mesh.positions.iter_mut().for_each(|p| *p = foot + along * p.x + across * p.z);
+            let [a, b, c] = [0, 1, 2].map(|corner| mesh.positions[mesh.corners[corner].position as usize]);
+            if (b - a).cross(&(c - a)).dot(&normal) < 0.0 {
+                mesh.corners.reverse();
+            }
+            mesh
+        }
+        Shape::Sphere { center, radius } => moved(generate::sphere(radius, ROUND / 2 - 1, ROUND), center),
+        Shape::Box { center, size } => moved(generate::cuboid(size.into(), [2, 2, 2]), center),
+        Shape::Capsule { from, to, radius } => {
+            let length = (to - from).norm();
+            let lower = (1..=steps).map(|step| {
+                let (sin, cos) = quarter(step);
+                [-radius * cos, radius * sin]
+            });
+            let upper = (0..steps).map(|step| {
+                let (sin, cos) = quarter(step);
+                [length + radius * sin, radius * cos]
+            });
+            let profile: Vec<[f64; 2]> = lower.chain(upper).collect();
+            generate::turned(from, to, [-radius, length + radius], &profile, ROUND)
+        }
+        Shape::Cylinder { from, to, radius } => {
+            let length = (to - from).norm();
+            // Rings a little apart at the rim, so that it is seen as one.
+            let rim = [0.99 * radius, radius];
+            let profile = [[0.0, rim[0]], [0.0, rim[1]], [length, rim[1]], [length, rim[0]]];
+            generate::turned(from, to, [0.0, length], &profile, ROUND)
+        }
+        Shape::Mesh { .. } => PolyMesh::default(),
     }
 }
 

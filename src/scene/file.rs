@@ -936,6 +936,8 @@ pub struct OutputSection {
     pub space: Space,
     /// How GLB files are written: { mode = "morph", quantize = false, sparse = false, normals = false }.
     pub glb: Glb,
+    /// Whether colliders are kept too, so that `kiln preview` and `kiln render` can show them: 12 bytes a vertex and frame of those that move.
+    pub colliders: bool,
 }
 
 impl Default for OutputSection {
@@ -947,6 +949,7 @@ impl Default for OutputSection {
             pattern: "{object}.####".to_owned(),
             space: Space::default(),
             glb: Glb::default(),
+            colliders: true,
         }
     }
 }

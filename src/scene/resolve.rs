@@ -160,6 +160,7 @@ impl Resolver<'_> {
             pattern: section.pattern.replace('\\', "/"),
             space: section.space,
             glb: section.glb,
+            colliders: section.colliders,
         }
     }
 

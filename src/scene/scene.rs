@@ -837,6 +837,9 @@ pub struct Output {
     /// How GLB files are written.
     #[serde(default)]
     pub glb: Glb,
+    /// Whether colliders are kept to be looked at.
+    #[serde(default)]
+    pub colliders: bool,
 }
 
 /// Limits that decide between exit codes 0 and 5.

@@ -33,7 +33,8 @@ fn pose(mesh: &PolyMesh, frame: i64) -> Vec<[f32; 3]> {
 
 fn store(folder: &Path, mesh: &PolyMesh, frames: i64) {
     let objects = vec![StoreObject { name: "sheet".into(), vertex_count: mesh.positions.len() }];
-    let header = StoreHeader { fps: FrameRate { numerator: 24, denominator: 1 }, objects };
+    let fps = FrameRate { numerator: 24, denominator: 1 };
+    let header = StoreHeader { fps, objects, has_velocities: true };
     let mut writer = StoreWriter::create(&folder.join(names::STORE_FILE), &header).unwrap();
     for frame in 1..=frames {
         let positions = pose(mesh, frame);

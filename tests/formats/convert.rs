@@ -31,7 +31,7 @@ pub fn waving_store(folder: &Path, mesh: &PolyMesh, frames: impl Iterator<Item =
     let objects = vec![StoreObject { name: "flag".into(), vertex_count: mesh.positions.len() }];
     let fps = FrameRate { numerator: 24, denominator: 1 };
     let path = folder.join(names::STORE_FILE);
-    let mut writer = StoreWriter::create(&path, &StoreHeader { fps, objects }).unwrap();
+    let mut writer = StoreWriter::create(&path, &StoreHeader { fps, objects, has_velocities: true }).unwrap();
     for frame in frames {
         let positions = crate::waving(mesh, frame);
         writer.append(frame, &[ObjectFrame { positions: &positions, velocities: &positions }]).unwrap();
@@ -114,7 +114,7 @@ fn coordinates_that_grow_out_of_their_numbers_are_refused() {
     let objects = vec![StoreObject { name: "flag".into(), vertex_count: 1 }];
     let path = folder.path().join(names::STORE_FILE);
     let fps = FrameRate { numerator: 24, denominator: 1 };
-    let mut writer = StoreWriter::create(&path, &StoreHeader { fps, objects }).unwrap();
+    let mut writer = StoreWriter::create(&path, &StoreHeader { fps, objects, has_velocities: true }).unwrap();
     writer.append(1, &[ObjectFrame { positions: &[[1e38, 0.0, 0.0]], velocities: &[[0.0; 3]] }]).unwrap();
     writer.finish().unwrap();
     let mesh = PolyMesh { positions: vec![Vec3::zeros()], ..PolyMesh::default() };

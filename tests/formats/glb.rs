@@ -77,7 +77,7 @@ fn make(mesh: PolyMesh, frames: Vec<i64>, glb: Glb, pose: Pose) -> Made {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(names::STORE_FILE);
     let objects = vec![StoreObject { name: "flag".into(), vertex_count: mesh.positions.len() }];
-    let mut writer = StoreWriter::create(&path, &StoreHeader { fps: FPS, objects }).unwrap();
+    let mut writer = StoreWriter::create(&path, &StoreHeader { fps: FPS, objects, has_velocities: true }).unwrap();
     let positions: Vec<_> = frames.iter().map(|&frame| pose(&mesh, frame)).collect();
     for (frame, positions) in frames.iter().zip(&positions) {
         writer.append(*frame, &[ObjectFrame { positions, velocities: positions }]).unwrap();
@@ -437,7 +437,7 @@ fn what_cannot_be_a_glb_is_refused_before_anything_is_written() {
     let made_of = |mesh: &PolyMesh| {
         let folder = tempfile::tempdir().unwrap();
         let objects = vec![StoreObject { name: "flag".into(), vertex_count: 3 }];
-        let header = StoreHeader { fps: FPS, objects };
+        let header = StoreHeader { fps: FPS, objects, has_velocities: true };
         let mut writer = StoreWriter::create(&folder.path().join(names::STORE_FILE), &header).unwrap();
         writer.append(1, &[ObjectFrame { positions: &[[0.0; 3]; 3], velocities: &[[0.0; 3]; 3] }]).unwrap();
         writer.finish().unwrap();

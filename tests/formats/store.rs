@@ -17,7 +17,7 @@ const END_SIZE: usize = 24;
 fn header() -> StoreHeader {
     let object = |name: &str, vertex_count| StoreObject { name: name.into(), vertex_count };
     let fps = FrameRate { numerator: 24000, denominator: 1001 };
-    StoreHeader { fps, objects: vec![object("shirt", 4), object("süd", 3)] }
+    StoreHeader { fps, objects: vec![object("shirt", 4), object("süd", 3)], has_velocities: true }
 }
 
 /// Numbers that need all their bits, with an exponent at each end.
