@@ -11,6 +11,7 @@ pub mod folder;
 pub mod frame_loop;
 pub mod gates;
 pub mod job;
+pub mod movie;
 pub mod outputs;
 pub mod progress;
 pub mod render;

@@ -107,7 +107,7 @@ impl Plan {
     }
 
     /// One of them.
-    fn body(&self, number: usize) -> &PlannedBody {
+    pub(super) fn body(&self, number: usize) -> &PlannedBody {
         match number.checked_sub(self.cloths.len()) {
             None => &self.cloths[number],
             Some(soft) => &self.soft_bodies[soft],
@@ -331,7 +331,7 @@ pub fn make_caches(
 }
 
 /// Ties a render mesh to its body, both as they are in the job.
-fn bind(job: &Path, plan: &Plan, body: &PlannedBody, render: &PolyMesh) -> Result<BoundMesh, Failure> {
+pub(super) fn bind(job: &Path, plan: &Plan, body: &PlannedBody, render: &PolyMesh) -> Result<BoundMesh, Failure> {
     let coordinates = Coordinates::new(&plan.output, &body.placement);
     let in_world = |mesh: &PolyMesh| {
         let positions = mesh.positions.iter().map(|&p| coordinates.to_world(p)).collect();
@@ -341,7 +341,7 @@ fn bind(job: &Path, plan: &Plan, body: &PlannedBody, render: &PolyMesh) -> Resul
     Ok(BoundMesh::build(&in_world(&simulated), &in_world(render)))
 }
 
-fn read_rest_mesh(job: &Path, file: &Path) -> Result<PolyMesh, Failure> {
+pub(super) fn read_rest_mesh(job: &Path, file: &Path) -> Result<PolyMesh, Failure> {
     let path = job.join(file);
     let remedy = "bake the scene again with --restart";
     let bytes = std::fs::read(&path).map_err(|error| {

@@ -186,10 +186,7 @@ impl StoreWriter {
         }
         for (known, object) in self.header.objects.iter().zip(objects) {
             let moving = if self.header.has_velocities { known.vertex_count } else { 0 };
-            let parts = [
-                ("position", object.positions, known.vertex_count),
-                ("velocity", object.velocities, moving),
-            ];
+            let parts = [("position", object.positions, known.vertex_count), ("velocity", object.velocities, moving)];
             for (quantity, values, expected) in parts {
                 if values.len() != expected {
                     let message = format!(
@@ -374,9 +371,8 @@ fn read_header(file: &mut File, path: &Path, length: u64) -> Result<(StoreHeader
     if checksum != xxh3_64(checked).to_le_bytes() {
         return Err(invalid("the header is damaged: its checksum does not match"));
     }
-    let header =
-        StoreHeader::decode(Fields(&checked[HEADER_HEAD..]), version == STORE_VERSION_WITH_VELOCITIES)
-            .ok_or_else(|| invalid("the header makes no sense"))?;
+    let header = StoreHeader::decode(Fields(&checked[HEADER_HEAD..]), version == STORE_VERSION_WITH_VELOCITIES)
+        .ok_or_else(|| invalid("the header makes no sense"))?;
     Ok((header, u64::from(header_size)))
 }
 

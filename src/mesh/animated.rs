@@ -104,6 +104,13 @@ impl AnimatedMesh {
         self.rig.clips.iter().map(|clip| (clip.name.as_str(), clip.length)).collect()
     }
 
+    /// How far apart the nearest two keys of a clip are [s]; none without two.
+    pub fn shortest_key_gap(&self, clip: usize) -> Option<f64> {
+        let tracks = self.rig.clips.get(clip).into_iter().flat_map(|clip| &clip.tracks);
+        let gaps = tracks.flat_map(|track| track.keys.times().windows(2)).map(|pair| pair[1] - pair[0]);
+        gaps.filter(|gap| *gap > 0.0).min_by(f64::total_cmp)
+    }
+
     /// How many vertices there are.
     pub fn vertex_count(&self) -> usize {
         self.positions.len()

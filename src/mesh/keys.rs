@@ -51,6 +51,11 @@ impl Keys {
         (self.times[0], self.times[self.times.len() - 1])
     }
 
+    /// Times of all keys [s], ascending.
+    pub fn times(&self) -> &[f64] {
+        &self.times
+    }
+
     /// Numbers a key.
     pub fn width(&self) -> usize {
         self.width

@@ -41,6 +41,7 @@ pub struct AssetText {
 #[serde(default)]
 pub struct SceneText {
     pub nodes: Vec<usize>,
+    pub extras: Option<serde_json::Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -62,6 +63,7 @@ pub struct NodeText {
 pub struct MeshText {
     pub primitives: Vec<PrimitiveText>,
     pub weights: Option<Vec<f64>>,
+    pub extras: Option<serde_json::Value>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -49,7 +49,8 @@ pub struct GltfFile {
 /// Which mesh nodes are meant, and by what name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
-    name: String,
+    /// As in the file.
+    pub name: String,
     nodes: Vec<usize>,
 }
 
@@ -104,6 +105,26 @@ impl GltfFile {
     /// Names of the nodes with a mesh that the default scene shows, in the order of the file.
     pub fn object_names(&self) -> Vec<&str> {
         self.shown_mesh_nodes().iter().map(|&node| self.node_names[node].as_str()).collect()
+    }
+
+    /// Every mesh that the default scene shows, each by itself, in the order of the file.
+    pub fn every_object(&self) -> Vec<Selection> {
+        let selection = |node: usize| Selection { name: self.node_names[node].clone(), nodes: vec![node] };
+        self.shown_mesh_nodes().into_iter().map(selection).collect()
+    }
+
+    /// What Kiln has noted about frames in files of its own: frames per second and the number of the first one.
+    pub fn noted_frames(&self) -> Option<(f64, i64)> {
+        let scene = self.document.scenes.get(self.document.scene.unwrap_or_default())?;
+        let extras = scene.extras.as_ref()?;
+        let part = |n: usize| extras["fps"][n].as_f64().filter(|part| *part > 0.0);
+        Some((part(0)? / part(1)?, extras["first_frame"].as_i64()?))
+    }
+
+    /// What Kiln has noted about raw frames beside the file (`kiln_frames`), for the mesh of a selection.
+    pub fn noted_stream(&self, selection: &Selection) -> Option<&serde_json::Value> {
+        let mesh = self.document.nodes[*selection.nodes.first()?].mesh?;
+        self.document.meshes[mesh].extras.as_ref()?.get("kiln_frames")
     }
 
     /// The meshes at and below a node; the only mesh node where nothing is named and there is nothing to choose.
