@@ -21,7 +21,8 @@
 //! | 3 | `model` | 0-2 |
 //! | 4 | `solver`, `cache` | 0-3 |
 //! | 5 | `bake` | 0-4 |
-//! | 6 | `cli` | all |
+//! | 6 | `preview` | 0-5 |
+//! | 7 | `cli` | all |
 //!
 //! Symbols are the thesis's: `m` mass, `k` inverse mass, `x` position, `v` velocity, `h` step, `B` the map from midpoints to
 //! vertices, `W` the diagonal of inverse masses, `λ` multipliers. Units stand in brackets: `[m]`. Everything inside is in metres,
@@ -35,5 +36,6 @@ pub mod import;
 pub mod math;
 pub mod mesh;
 pub mod model;
+pub mod preview;
 pub mod scene;
 pub mod solver;

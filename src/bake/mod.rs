@@ -10,6 +10,7 @@ pub mod exit;
 pub mod folder;
 pub mod frame_loop;
 pub mod gates;
+pub mod heat;
 pub mod job;
 pub mod movie;
 pub mod outputs;

@@ -65,6 +65,10 @@ pub struct MovieObject {
     pub max_stretch: Option<f64>,
     /// Whether it never moves.
     pub is_still: bool,
+    /// What it keeps between itself and others [m].
+    pub thickness: f64,
+    /// The object that it follows.
+    pub follows: Option<String>,
 }
 
 /// Something to look at.
@@ -192,7 +196,9 @@ impl Movie {
             object.is_shown = !is_replaced;
             object.has_lengths = is_cloth && text["rest"] == "mesh" && text["rest_scale"].as_f64() == Some(1.0);
             object.max_stretch = text["fabric"]["max_stretch"].as_f64();
-            let colour = object.colour;
+            let material = if is_cloth { &text["fabric"] } else { &text["flesh"] };
+            object.thickness = material["thickness"].as_f64().unwrap_or_default();
+            let (colour, thickness) = (object.colour, object.thickness);
             objects.push(object);
             parts.push(Part::Stored(body.name.clone()));
             if body.render_mesh.is_some() {
@@ -207,22 +213,27 @@ impl Movie {
                 objects.push(MovieObject {
                     colour,
                     is_shown: is_replaced,
+                    thickness,
+                    follows: Some(body.name.clone()),
                     ..MovieObject::new(&name, Kind::Render, &mesh, 0)
                 });
             }
         }
         let colliders = open_store(folder, names::COLLIDER_STORE_FILE)?;
-        for collider in &plan.colliders {
+        for (number, collider) in plan.colliders.iter().enumerate() {
             let file = names::collider_file(&collider.name);
             if !folder.join(&file).is_file() {
                 continue; // a bake without `output.colliders`, or an older one
             }
+            let text = &manifest.scene["colliders"][number];
+            let thickness = text["thickness"].as_f64().unwrap_or_default();
             let mesh = in_world(&Coordinates::in_world(&plan.output), read_rest_mesh(folder, &file)?);
             let moves = |store: &StoreReader| store.header().objects.iter().any(|object| object.name == collider.name);
             let is_still = !colliders.as_ref().is_some_and(moves);
             parts.push(if is_still { Part::Still } else { Part::Moving(collider.name.clone()) });
             objects.push(MovieObject {
                 is_still,
+                thickness,
                 ..MovieObject::new(&collider.name, Kind::Collider, &mesh, objects.len())
             });
         }
@@ -527,6 +538,8 @@ impl MovieObject {
             has_lengths: false,
             max_stretch: None,
             is_still: false,
+            thickness: 0.0,
+            follows: None,
         }
     }
 }

@@ -8,6 +8,7 @@ mod devices;
 mod init;
 mod inspect;
 mod load;
+mod preview;
 mod progress;
 mod schema;
 mod terminal;
@@ -41,6 +42,8 @@ enum Command {
     Inspect(inspect::InspectArgs),
     /// Make caches from a stored bake, without simulating
     Convert(convert::ConvertArgs),
+    /// Look at a bake in the browser
+    Preview(preview::PreviewArgs),
     /// Fill a mesh with tetrahedra, as a soft body does, and write them
     Tet(tet::TetArgs),
     /// List the graphics cards and what would be used
@@ -81,6 +84,7 @@ pub fn run() -> ExitCode {
         Command::Check(arguments) => check::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Convert(arguments) => convert::run(arguments),
+        Command::Preview(arguments) => preview::run(arguments),
         Command::Tet(arguments) => tet::run(arguments),
         Command::Devices(arguments) => devices::run(arguments),
         Command::Init(arguments) => init::run(arguments),

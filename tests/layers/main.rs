@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 /// Rooms by layer; a new room is given its layer here.
-const LAYERS: [(&str, u32); 11] = [
+const LAYERS: [(&str, u32); 12] = [
     ("math", 0),
     ("mesh", 1),
     ("scene", 1),
@@ -15,11 +15,12 @@ const LAYERS: [(&str, u32); 11] = [
     ("cache", 4),
     ("bake", 5),
     ("check", 5),
-    ("cli", 6),
+    ("preview", 6),
+    ("cli", 7),
 ];
 /// The methods are mathematics over meshes and know no scene.
 const ALGORITHMS_MAY_USE: [&str; 2] = ["math", "mesh"];
-const THREADS: [&str; 4] = ["solver", "model", "bake", "cli"];
+const THREADS: [&str; 5] = ["solver", "model", "bake", "preview", "cli"];
 const FILES: [&str; 5] = ["scene", "import", "cache", "bake", "cli"];
 const UNSAFE: &str = "solver/cpu/independent.rs";
 

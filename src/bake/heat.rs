@@ -1,0 +1,83 @@
+//! Figures of every vertex that colours can show: how far its edges are stretched, and how near it is to other objects.
+
+use rayon::prelude::*;
+
+use super::movie::{Kind, MovieObject};
+use crate::math::Vec3;
+use crate::mesh::bvh::Bvh;
+use crate::mesh::closest::closest_on_triangle;
+
+/// The edges of some triangles, each once, ascending.
+pub fn edges(triangles: &[[u32; 3]]) -> Vec<[u32; 2]> {
+    let of_triangle = |&[a, b, c]: &[u32; 3]| [[a, b], [b, c], [c, a]].map(|[a, b]| [a.min(b), a.max(b)]);
+    let mut edges: Vec<[u32; 2]> = triangles.iter().flat_map(of_triangle).collect();
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+}
+
+/// Of each vertex the stretch of that edge which has changed most: `l / l0 - 1`.
+pub fn stretch(edges: &[[u32; 2]], rest: &[[f32; 3]], positions: &[[f32; 3]]) -> Vec<f32> {
+    let mut stretches = vec![0.0_f32; rest.len()];
+    let length = |points: &[[f32; 3]], [a, b]: [u32; 2]| (point(points[b as usize]) - point(points[a as usize])).norm();
+    for &edge in edges {
+        let at_rest = length(rest, edge);
+        if at_rest > 0.0 {
+            let stretched = (length(positions, edge) / at_rest - 1.0) as f32;
+            for vertex in edge {
+                let known = &mut stretches[vertex as usize];
+                if stretched.abs() > known.abs() {
+                    *known = stretched;
+                }
+            }
+        }
+    }
+    stretches
+}
+
+/// How near the vertices of each object are to the surface of any other one: 1 within the distance that both keep, 0 from `REACH` times that on.
+pub fn nearness(objects: &[MovieObject], positions: &[Vec<[f32; 3]>]) -> Vec<Vec<f32>> {
+    let points: Vec<Vec<Vec3>> = positions.iter().map(|object| object.iter().copied().map(point).collect()).collect();
+    let trees: Vec<Bvh> =
+        objects.par_iter().zip(&points).map(|(object, points)| Bvh::build(points, &object.triangles)).collect();
+    let touches = |a: usize, b: usize| {
+        let is_body = |kind: Kind| kind != Kind::Collider;
+        // A mesh and what follows it are one.
+        a != b
+            && objects[b].kind != Kind::Render
+            && (is_body(objects[a].kind) || is_body(objects[b].kind))
+            && !(objects[a].kind == Kind::Render && objects[a].follows.as_ref() == Some(&objects[b].name))
+    };
+    (0..objects.len())
+        .map(|a| {
+            let of_vertex = |p: &Vec3| {
+                let mut nearest = 0.0_f64;
+                for b in (0..objects.len()).filter(|&b| touches(a, b)) {
+                    let kept = objects[a].thickness + objects[b].thickness;
+                    let mut square = (REACH * kept).powi(2);
+                    trees[b].near(*p, square, |triangle| {
+                        let corners = objects[b].triangles[triangle as usize].map(|v| points[b][v as usize]);
+                        let far = (closest_on_triangle(*p, corners).0 - p).norm_squared();
+                        if far < square {
+                            square = far;
+                        }
+                        square
+                    });
+                    let beyond = (square.sqrt() - kept * SLACK) / (kept * (REACH - SLACK));
+                    nearest = nearest.max((1.0 - beyond).clamp(0.0, 1.0));
+                }
+                nearest as f32
+            };
+            points[a].par_iter().with_min_len(256).map(of_vertex).collect()
+        })
+        .collect()
+}
+
+/// How far away something is seen as near, in parts of the distance that is kept.
+pub const REACH: f64 = 4.0;
+/// What lies on something is a little farther away than that.
+const SLACK: f64 = 1.1;
+
+fn point(p: [f32; 3]) -> Vec3 {
+    Vec3::from(p.map(f64::from))
+}

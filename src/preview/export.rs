@@ -1,0 +1,129 @@
+//! The page with everything in it: one file to mail, which needs no server and no network.
+//!
+//! Positions are rounded to steps of a grid that is common to all frames, and everything is compressed with gzip, which browsers unpack.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::json;
+
+use super::content::{Bake, contact};
+use super::page;
+use crate::bake::Failure;
+
+/// What is left out of an exported page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reduction {
+    /// Every so many frames one is kept, and the last one.
+    pub every: usize,
+    /// How far positions may be off at most [m]; coarser where 16 bits do not hold it.
+    pub precision: f64,
+    /// Whether it can be coloured by contact: a byte a vertex and frame.
+    pub contact: bool,
+}
+
+/// An exported page.
+pub struct Exported {
+    /// The document.
+    pub html: String,
+    /// Frames of each bake.
+    pub frames: Vec<usize>,
+    /// How far positions are off at most [m].
+    pub largest_error: f64,
+}
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+fn base64(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let all = chunk.iter().enumerate().fold(0_u32, |all, (n, byte)| all | u32::from(*byte) << (16 - 8 * n));
+        for n in 0..4 {
+            let letter = ALPHABET[(all >> (18 - 6 * n) & 63) as usize];
+            text.push(if n <= chunk.len() { char::from(letter) } else { '=' });
+        }
+    }
+    text
+}
+
+/// A script element with compressed bytes in it.
+fn element(id: &str, bytes: &[u8]) -> String {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    // Memory takes everything.
+    let packed = encoder.write_all(bytes).and_then(|()| encoder.finish()).unwrap_or_default();
+    format!("<script type=\"text/plain\" id=\"{id}\">{}</script>\n", base64(&packed))
+}
+
+/// One page of all these bakes.
+pub fn export(bakes: &mut [Bake], reduction: &Reduction) -> Result<Exported, Failure> {
+    let (mut data, mut described) = (String::new(), Vec::new());
+    let mut exported = Exported { html: String::new(), frames: Vec::new(), largest_error: 0.0 };
+    for (number, bake) in bakes.iter_mut().enumerate() {
+        let count = bake.movie().frames.len();
+        let mut places: Vec<usize> = (0..count).step_by(reduction.every.max(1)).collect();
+        if let Some(last) = count.checked_sub(1).filter(|last| places.last() != Some(last)) {
+            places.push(last);
+        }
+        let (low, high) = extent(bake, &places)?;
+        let size = (0..3).map(|axis| f64::from(high[axis]) - f64::from(low[axis])).fold(0.0, f64::max);
+        // Off by half a step at most.
+        let step = (2.0 * reduction.precision).max(size / f64::from(u16::MAX)).max(f64::MIN_POSITIVE);
+        exported.largest_error = f64::max(exported.largest_error, 0.5 * step);
+        let (mut positions, mut near) = (Vec::new(), Vec::new());
+        for &place in &places {
+            bake.frame(place, |movie, frame| {
+                for point in frame.iter().flatten() {
+                    for axis in 0..3 {
+                        let value = (f64::from(point[axis]) - f64::from(low[axis])) / step;
+                        positions.extend((value.round() as u16).to_le_bytes());
+                    }
+                }
+                if reduction.contact {
+                    near.extend(contact(movie, frame));
+                }
+            })?;
+        }
+        let mut text = bake.describe();
+        text["frames"] = json!(places.iter().map(|&place| bake.movie().frames[place]).collect::<Vec<_>>());
+        text["bytes_per_frame"] = json!(6 * bake.movie().vertex_count());
+        text["positions"] = json!({ "type": "u16", "low": low, "step": step });
+        text["fps"] = json!(bake.movie().fps);
+        if bake.is_running() {
+            text["message"] = json!("this page was made while the bake was running");
+            text["status"] = json!("failed");
+        }
+        described.push(text);
+        data += &element(&format!("kiln-{number}-meshes"), &bake.meshes());
+        data += &element(&format!("kiln-{number}-frames"), &positions);
+        if reduction.contact {
+            data += &element(&format!("kiln-{number}-contact"), &near);
+        }
+        if let Some(log) = bake.log()? {
+            data += &element(&format!("kiln-{number}-log"), &log);
+        }
+        exported.frames.push(places.len());
+    }
+    let scene = json!({ "exported": true, "bakes": described }).to_string();
+    // What is in a script ends with the first thing that looks like its end.
+    let scene = scene.replace('<', "\\u003c");
+    let scene = format!("<script type=\"application/json\" id=\"kiln-scene\">{scene}</script>\n");
+    exported.html = page(&(scene + &data));
+    Ok(exported)
+}
+
+/// The box around everything in some frames.
+fn extent(bake: &mut Bake, places: &[usize]) -> Result<([f32; 3], [f32; 3]), Failure> {
+    let (mut low, mut high) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
+    for &place in places {
+        bake.frame(place, |_, frame| {
+            for point in frame.iter().flatten() {
+                for axis in 0..3 {
+                    low[axis] = low[axis].min(point[axis]);
+                    high[axis] = high[axis].max(point[axis]);
+                }
+            }
+        })?;
+    }
+    Ok(if places.is_empty() { ([0.0; 3], [0.0; 3]) } else { (low, high) })
+}

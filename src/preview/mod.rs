@@ -1,0 +1,21 @@
+//! Looking at bakes in a browser: a page, the local server that feeds it, and the page with everything in it to send away.
+//!
+//! ```text
+//! movies (bake::movie) ─► content (what the page asks for) ─┬─► server, on this machine only
+//!                                                          └─► export, one file
+//! ```
+//!
+//! The page is `page/`: written for this tool, without anything from elsewhere.
+
+pub mod content;
+pub mod export;
+pub mod server;
+
+const PAGE: &str = include_str!("page/index.html");
+const STYLE: &str = include_str!("page/style.css");
+const SCRIPT: &str = include_str!("page/viewer.js");
+
+/// The page with its style and script; `data` is what an exported one has in it.
+fn page(data: &str) -> String {
+    PAGE.replace("/*KILN:style*/", STYLE).replace("<!--KILN:data-->", data).replace("/*KILN:script*/", SCRIPT)
+}
