@@ -1,0 +1,137 @@
+//! Looking at bakes: the local server as a stranger would ask it, and the page in a real browser.
+#![allow(clippy::unwrap_used, missing_docs, reason = "a test that cannot go on has failed")]
+
+mod browser;
+mod server;
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use tempfile::TempDir;
+
+/// A sheet that falls on a moving ball above a floor, 12 frames.
+const SCENE: &str = r#"[scene]
+name = "small"
+fps = 24
+frames = "1001-1012"
+[[cloth]]
+name = "sheet"
+mesh = { sheet = { vertices = [15, 15], size = [1.0, 1.0] } }
+transform = { translate = [0, 0.72, 0] }
+[[collider]]
+name = "ball"
+shape = "sphere"
+center = [0, 0.4, 0]
+radius = 0.3
+transform = { translate = { keys = [[1001, [0, 0, 0]], [1012, [0.1, 0, 0]]] } }
+[[collider]]
+name = "floor"
+shape = "plane"
+point = [0, 0, 0]
+normal = [0, 1, 0]
+[output]
+formats = ["glb"]
+"#;
+
+/// A command of the program that hears nothing of the environment.
+fn kiln(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kiln"));
+    command.args(arguments).stdin(Stdio::null());
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("KILN_")) {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// A finished bake of a scene.
+struct Baked {
+    folder: TempDir,
+}
+
+impl Baked {
+    fn new(scene: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("scene.toml"), scene).unwrap();
+        let baked = Baked { folder };
+        let (scene, job) = (baked.path("scene.toml"), baked.job());
+        let output = kiln(&["bake", text(&scene), "--out", text(&job), "--progress", "none"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        baked
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn job(&self) -> PathBuf {
+        self.path("job")
+    }
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// A preview that runs until it is dropped.
+struct Preview {
+    child: Child,
+    port: u16,
+}
+
+impl Preview {
+    fn of(paths: &[&Path]) -> Self {
+        let paths: Vec<&str> = std::iter::once("preview").chain(paths.iter().map(|path| text(path))).collect();
+        let mut child = kiln(&paths).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let port =
+            line.trim().strip_prefix("http://127.0.0.1:").and_then(|rest| rest.trim_end_matches('/').parse().ok());
+        Preview { child, port: port.unwrap_or_else(|| panic!("no address but `{line}`")) }
+    }
+
+    fn address(&self) -> String {
+        format!("http://127.0.0.1:{}/", self.port)
+    }
+
+    /// Send some bytes and read until the connection ends.
+    fn raw(&self, request: &str) -> Vec<u8> {
+        let mut connection = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        connection.write_all(request.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        connection.read_to_end(&mut answer).unwrap();
+        answer
+    }
+
+    /// Head and body of an answer.
+    fn ask(&self, method: &str, target: &str, more: &str) -> (String, Vec<u8>) {
+        let request =
+            format!("{method} {target} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n{more}Connection: close\r\n\r\n", self.port);
+        let answer = self.raw(&request);
+        let end = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
+        (String::from_utf8(answer[..end].to_vec()).unwrap(), answer[end + 4..].to_vec())
+    }
+
+    fn get(&self, target: &str) -> (String, Vec<u8>) {
+        self.ask("GET", target, "")
+    }
+
+    fn json(&self, target: &str) -> serde_json::Value {
+        serde_json::from_slice(&self.get(target).1).unwrap()
+    }
+}
+
+impl Drop for Preview {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// The f32 numbers in some bytes.
+fn numbers(bytes: &[u8]) -> Vec<f32> {
+    bytes.as_chunks().0.iter().map(|four| f32::from_le_bytes(*four)).collect()
+}
