@@ -13,9 +13,19 @@ pub mod server;
 
 const PAGE: &str = include_str!("page/index.html");
 const STYLE: &str = include_str!("page/style.css");
-const SCRIPT: &str = include_str!("page/viewer.js");
+/// In the order that `index.html` names.
+const SCRIPTS: [&str; 7] = [
+    include_str!("page/geometry.js"),
+    include_str!("page/source.js"),
+    include_str!("page/camera.js"),
+    include_str!("page/drawing.js"),
+    include_str!("page/metrics.js"),
+    include_str!("page/timeline.js"),
+    include_str!("page/viewer.js"),
+];
 
-/// The page with its style and script; `data` is what an exported one has in it.
+/// The page with its style and scripts; `data` is what an exported one has in it.
 fn page(data: &str) -> String {
-    PAGE.replace("/*KILN:style*/", STYLE).replace("<!--KILN:data-->", data).replace("/*KILN:script*/", SCRIPT)
+    let script = SCRIPTS.join("\n");
+    PAGE.replace("/*KILN:style*/", STYLE).replace("/*KILN:script*/", &script).replace("<!--KILN:data-->", data)
 }
