@@ -104,7 +104,8 @@ fn deformed(body: &Body, random: &mut Random) -> Vec<Vec3> {
 }
 
 fn keep_momentum(mass: &[f64], x: &[Vec3], ways: &mut [Vec3]) {
-    Whole::new(mass, x).keep_momentum(mass, x, ways);
+    let excess = Whole::new(mass, x).moved_by(mass, x, |i| ways[i]);
+    ways.iter_mut().zip(x).for_each(|(way, x)| *way -= excess.at(x));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use kiln::algorithms::shape_matching::surface_volume::{InnerStructure, blend, growth, multiplier, volume};
+use kiln::algorithms::shape_matching::surface_volume::{self, InnerStructure, blend, correction, growth, volume};
 use kiln::math::Vec3;
 use kiln::mesh::bvh::Bvh;
 use kiln::mesh::generate as rule;
@@ -70,10 +70,39 @@ fn the_gradient_is_a_third_of_the_area_normal() {
     }
 }
 
+#[test]
+fn one_pass_over_triangles_gives_the_bits_of_sums_around_vertices() {
+    let mut random = Random(276);
+    for mesh in closed(&mut random) {
+        let (x, triangles) = (&mesh.positions, &mesh.triangles);
+        let expected = area_normals(x, triangles);
+        for outwards in [1.0, -1.0] {
+            let mut found = random.vectors(x.len()); // what was there does not count
+            let inside = surface_volume::area_normals(x, triangles, outwards, &mut found);
+            assert!(found.iter().zip(&expected).all(|(found, expected)| *found == expected * outwards));
+            assert_eq!(inside, outwards * volume(x, &expected));
+        }
+    }
+}
+
+#[test]
+fn the_longest_way_of_a_correction_is_known_before() {
+    let mut random = Random(277);
+    for mesh in closed(&mut random) {
+        let normals = area_normals(&mesh.positions, &mesh.triangles);
+        let weights = masses(normals.len(), &mut random);
+        for lacking in [0.1, -0.3] {
+            let step = correction(lacking, |i| weights[i], &normals).unwrap();
+            let ways = normals.iter().zip(&weights).map(|(n, w)| (n * (w * step.multiplier)).norm());
+            assert_close(step.longest, ways.fold(0.0, f64::max), 1e-14);
+        }
+    }
+}
+
 /// One correction towards a volume.
 fn correct(x: &mut [Vec3], triangles: &[[u32; 3]], wanted: f64, weights: &[f64]) {
     let normals = area_normals(x, triangles);
-    let step = multiplier(wanted - volume(x, &normals), |i| weights[i], &normals).unwrap();
+    let step = correction(wanted - volume(x, &normals), |i| weights[i], &normals).unwrap().multiplier;
     x.iter_mut().zip(&normals).zip(weights).for_each(|((x, n), w)| *x += n * (w * step));
 }
 
@@ -127,7 +156,7 @@ fn velocities_are_left_without_growth() {
         let mut v = random.vectors(normals.len());
         let before = growth(&v, &normals);
         assert!(before.abs() > 1e-3);
-        let step = multiplier(-before, |i| weights[i], &normals).unwrap();
+        let step = correction(-before, |i| weights[i], &normals).unwrap().multiplier;
         v.iter_mut().zip(&normals).zip(&weights).for_each(|((v, n), w)| *v += n * (w * step));
         assert_close(growth(&v, &normals), 0.0, 1e-12 * before.abs());
     }
@@ -136,10 +165,10 @@ fn velocities_are_left_without_growth() {
 #[test]
 fn without_weights_or_normals_nothing_can_be_corrected() {
     let normals = Random(275).vectors(5);
-    assert_eq!(multiplier(1.0, |_| 0.0, &normals), None);
-    assert_eq!(multiplier(1.0, |_| 1.0, &[Vec3::zeros(); 5]), None);
-    assert_eq!(multiplier(f64::NAN, |_| 1.0, &normals), None);
-    assert_eq!(multiplier(1.0, |_| f64::NAN, &normals), None);
+    assert_eq!(correction(1.0, |_| 0.0, &normals), None);
+    assert_eq!(correction(1.0, |_| 1.0, &[Vec3::zeros(); 5]), None);
+    assert_eq!(correction(f64::NAN, |_| 1.0, &normals), None);
+    assert_eq!(correction(1.0, |_| f64::NAN, &normals), None);
 }
 
 fn inner(mesh: &Mesh, range: [f64; 2]) -> InnerStructure {

@@ -251,6 +251,16 @@ pub fn flow(flowed: &Mat3, stretch: &Mat3, yields_at: f64, creep: f64, h: f64) -
 /// Largest turn of a body that displacements can mean [rad].
 pub const LARGEST_TURN: f64 = 0.5;
 
+/// The mass of particles and where its middle is.
+pub fn mass_and_centre(masses: &[f64], x: &[Vec3]) -> (f64, Vec3) {
+    let (mut mass, mut sum) = (0.0, Vec3::zeros());
+    for (x, m) in x.iter().zip(masses) {
+        mass += m;
+        sum += x * *m;
+    }
+    (mass, sum / mass)
+}
+
 /// A body as a whole: what its displacements must not move or turn.
 #[derive(Clone, Copy, Debug)]
 pub struct Whole {
@@ -262,8 +272,7 @@ pub struct Whole {
 impl Whole {
     /// Of particles with these masses at these places.
     pub fn new(masses: &[f64], x: &[Vec3]) -> Self {
-        let mass: f64 = masses.iter().sum();
-        let centre = x.iter().zip(masses).map(|(x, m)| x * *m).sum::<Vec3>() / mass;
+        let (mass, centre) = mass_and_centre(masses, x);
         let [mut xx, mut yy, mut zz, mut xy, mut xz, mut yz] = [0.0; 6];
         for (x, m) in x.iter().zip(masses) {
             let arm = x - centre;
@@ -279,19 +288,34 @@ impl Whole {
         Whole { mass, centre, inverse_inertia: inertia.try_inverse().unwrap_or_default() }
     }
 
-    /// Take out of displacements what would move or turn it; masses and places are the same.
-    pub fn keep_momentum(&self, masses: &[f64], x: &[Vec3], displacements: &mut [Vec3]) {
+    /// What of displacements moves or turns it as a whole; masses and places are the same. Taken away, momentum is as it was.
+    #[inline]
+    pub fn moved_by(&self, masses: &[f64], x: &[Vec3], displacement: impl Fn(usize) -> Vec3) -> RigidMotion {
         let (mut moved, mut turned) = (Vec3::zeros(), Vec3::zeros());
-        for ((x, &m), by) in x.iter().zip(masses).zip(&*displacements) {
-            let by = by * m;
+        for (i, (x, &m)) in x.iter().zip(masses).enumerate() {
+            let by = displacement(i) * m;
             moved += by;
             turned += (x - self.centre).cross(&by);
         }
-        let (shift, turn) = (moved / self.mass, self.inverse_inertia * turned);
+        let turn = self.inverse_inertia * turned;
         // What is in one point or on one line can be turned by anything.
         let turn = if turn.norm() < LARGEST_TURN { turn } else { Vec3::zeros() };
-        for (x, by) in x.iter().zip(displacements) {
-            *by -= shift + turn.cross(&(x - self.centre));
-        }
+        RigidMotion { shift: moved / self.mass, turn, centre: self.centre }
+    }
+}
+
+/// Small displacements of a body as a whole.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RigidMotion {
+    shift: Vec3,
+    turn: Vec3,
+    centre: Vec3,
+}
+
+impl RigidMotion {
+    /// The displacement of a place.
+    #[inline(always)]
+    pub fn at(&self, x: &Vec3) -> Vec3 {
+        self.shift + self.turn.cross(&(x - self.centre))
     }
 }

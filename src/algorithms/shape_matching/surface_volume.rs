@@ -26,17 +26,55 @@ pub fn doubled_area([a, b, c]: [Vec3; 3]) -> Vec3 {
     (b - a).cross(&(c - a))
 }
 
+/// The area normals of all vertices. The sums have the order of `area_normal`, so they are the same bits; the same holds for
+/// the volume inside, which is returned.
+pub fn area_normals(x: &[Vec3], triangles: &[[u32; 3]], outwards: f64, normals: &mut [Vec3]) -> f64 {
+    normals.fill(Vec3::zeros());
+    for corners in triangles {
+        let [a, b, c] = corners.map(|v| v as usize);
+        let doubled = doubled_area([x[a], x[b], x[c]]);
+        normals[a] += doubled;
+        normals[b] += doubled;
+        normals[c] += doubled;
+    }
+    let about = x.first().copied().unwrap_or_default();
+    let mut sum = 0.0;
+    for (x, normal) in x.iter().zip(normals) {
+        *normal *= 0.5 * outwards;
+        sum += (x - about).dot(normal);
+    }
+    sum / 9.0
+}
+
 /// The volume inside, from places and area normals [m³].
 pub fn volume(x: &[Vec3], normals: &[Vec3]) -> f64 {
     let about = x.first().copied().unwrap_or_default(); // any point will do; one that is near loses fewer digits
     x.iter().zip(normals).map(|(x, n)| (x - about).dot(n)).sum::<f64>() / 9.0
 }
 
-/// How far each particle goes along its area normal, times its weight, for a volume that lacks this much; `None` where no weight moves anything.
-pub fn multiplier(lacking: f64, weight: impl Fn(usize) -> f64, normals: &[Vec3]) -> Option<f64> {
-    let slope: f64 = normals.iter().enumerate().map(|(i, n)| weight(i) * n.norm_squared()).sum();
+/// What brings a volume back: each particle goes along its area normal, by its weight times the multiplier.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Correction {
+    /// What weights are multiplied with.
+    pub multiplier: f64,
+    /// The longest way of a particle [m].
+    pub longest: f64,
+}
+
+/// How a volume that lacks this much is brought back; `None` where no weight moves anything.
+#[inline]
+pub fn correction(lacking: f64, weight: impl Fn(usize) -> f64, normals: &[Vec3]) -> Option<Correction> {
+    let (mut slope, mut longest) = (0.0, 0.0);
+    for (i, normal) in normals.iter().enumerate() {
+        let (weight, square) = (weight(i), normal.norm_squared());
+        slope += weight * square;
+        let way = weight * weight * square;
+        longest = if way > longest { way } else { longest };
+    }
     // The gradient is a third of the normal, here and in the way along it.
-    Some(3.0 * lacking / slope).filter(|multiplier| slope > 0.0 && multiplier.is_finite())
+    let multiplier = 3.0 * lacking / slope;
+    let correction = Correction { multiplier, longest: longest.sqrt() * multiplier.abs() };
+    (slope > 0.0 && multiplier.is_finite()).then_some(correction)
 }
 
 /// How fast the volume grows [m³/s].

@@ -39,10 +39,15 @@ const CONTACT_ROUNDS: u32 = 4;
 /// Particles from which on a loop over them is shared out to threads.
 const PARALLEL_PARTICLES: usize = 16_384;
 
+/// Whether work on so many values is shared out to threads.
+fn is_shared_out(count: usize) -> bool {
+    count >= PARALLEL_PARTICLES && rayon::current_num_threads() > 1
+}
+
 /// Call `f` for every value, in parallel where there are many. The result does not depend on the thread count because no call
 /// sees another's value.
 fn for_each<T: Send>(values: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
-    if values.len() >= PARALLEL_PARTICLES && rayon::current_num_threads() > 1 {
+    if is_shared_out(values.len()) {
         values.par_iter_mut().with_min_len(PARALLEL_PARTICLES / 4).enumerate().for_each(|(i, value)| f(i, value));
     } else {
         values.iter_mut().enumerate().for_each(|(i, value)| f(i, value));

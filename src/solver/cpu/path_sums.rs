@@ -8,7 +8,7 @@ use std::ops::Range;
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::PARALLEL_PARTICLES;
+use super::{PARALLEL_PARTICLES, is_shared_out};
 use crate::algorithms::shape_matching::fast_summation::Regions;
 use crate::math::polar::LANES;
 
@@ -34,8 +34,7 @@ pub fn over_paths<const N: usize, T: Send>(
     particles: &mut [T],
     f: &(impl Fn(usize, &mut [[f64; N]], &mut [T]) + Sync),
 ) {
-    let is_parallel = particles.len() >= PARALLEL_PARTICLES && rayon::current_num_threads() > 1;
-    let least = if is_parallel { PARALLEL_PARTICLES / 4 } else { usize::MAX };
+    let least = if is_shared_out(particles.len()) { PARALLEL_PARTICLES / 4 } else { usize::MAX };
     share_out(regions, 0..regions.path_count(), rows, particles, f, least);
 }
 
@@ -97,7 +96,7 @@ fn share_out<const N: usize, T: Send>(
 
 /// Call `f` for parts of the values and the number of each part's first one, in parallel where there are many.
 fn for_each_part<T: Send>(values: &mut [T], f: impl Fn(usize, &mut [T]) + Sync) {
-    if values.len() >= PARALLEL_PARTICLES && rayon::current_num_threads() > 1 {
+    if is_shared_out(values.len()) {
         let parts = values.par_chunks_mut(PARALLEL_PARTICLES / 4).enumerate();
         parts.for_each(|(part, values)| f(part * (PARALLEL_PARTICLES / 4), values));
     } else {

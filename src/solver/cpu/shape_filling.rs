@@ -12,13 +12,14 @@ use std::ops::Range;
 use pulp::Arch;
 
 use super::filling::Filling;
-use super::for_each;
 use super::path_sums::{for_each_region, over_paths, widest};
+use super::{for_each, is_shared_out};
 use crate::algorithms::shape_matching::fast_summation;
-use crate::algorithms::shape_matching::matching::{self, Moments, Transform, Whole};
+use crate::algorithms::shape_matching::matching::{self, Moments, RigidMotion, Transform, Whole, mass_and_centre};
+use crate::algorithms::shape_matching::surface_volume::{Correction, correction};
 use crate::algorithms::shape_matching::{damping, surface_volume};
 use crate::math::polar::{self, LANES};
-use crate::math::{Mat3, Vec3};
+use crate::math::{Mat3, Vec3, largest_norm};
 use crate::model::{BodyState, ShapeBody, SoftBodyModel};
 use crate::scene::ShapeMatching;
 
@@ -65,8 +66,8 @@ pub struct ShapeFilling<'m> {
     directions: Vec<Vec3>,
     /// Squares of the area normals at rest.
     squares_at_rest: Vec<f64>,
-    /// Whether the area normals are those of the look-ahead positions that are corrected next.
-    normals_are_of_ahead: bool,
+    /// The volume inside the look-ahead positions that are corrected next, if the area normals are theirs already.
+    volume_of_ahead: Option<f64>,
     /// Ways of the particles, to their shape or by the volume [m].
     ways: Vec<Vec3>,
     /// How far along its normal each particle was moved to its shape in this step [m].
@@ -106,7 +107,7 @@ impl<'m> ShapeFilling<'m> {
             normals: vec![Vec3::zeros(); count],
             directions: vec![Vec3::zeros(); count],
             squares_at_rest: Vec::new(),
-            normals_are_of_ahead: false,
+            volume_of_ahead: None,
             ways: vec![Vec3::zeros(); count],
             risen: vec![0.0; count],
             local: vec![0.0; count],
@@ -123,13 +124,16 @@ impl<'m> ShapeFilling<'m> {
 
     /// The middle of the body, from which places count: numbers near zero lose no digits.
     fn middle(&self, x: &[Vec3]) -> Vec3 {
-        let total: f64 = self.body.mass.iter().sum();
-        x.iter().zip(&self.body.mass).map(|(x, m)| x * *m).sum::<Vec3>() / total
+        mass_and_centre(&self.body.mass, x).1
     }
 
-    /// Area normals.
-    fn point_normals(&mut self, x: &[Vec3]) {
+    /// Area normals; the volume inside.
+    fn point_normals(&mut self, x: &[Vec3]) -> f64 {
         let (body, shape) = (self.body, self.shape);
+        if !is_shared_out(x.len()) {
+            // The same sums in the same order, in one pass.
+            return surface_volume::area_normals(x, &body.mesh.triangles, shape.outwards, &mut self.normals);
+        }
         for_each(&mut self.doubled, |t, doubled| {
             *doubled = surface_volume::doubled_area(body.mesh.triangles[t].map(|v| x[v as usize]));
         });
@@ -137,6 +141,7 @@ impl<'m> ShapeFilling<'m> {
         for_each(&mut self.normals, |i, normal| {
             *normal = surface_volume::area_normal(doubled, shape.around.row(i)) * shape.outwards;
         });
+        surface_volume::volume(x, &self.normals)
     }
 
     /// Their directions; what has none keeps its last one.
@@ -203,17 +208,19 @@ impl<'m> ShapeFilling<'m> {
             let goal = turn * shape.shapes.rest[i] + middle;
             *way = if body.k[i] > 0.0 { goal - ahead[i] } else { Vec3::zeros() };
         });
-        self.limit_ways();
-        ahead.iter_mut().zip(&self.ways).for_each(|(ahead, way)| *ahead += way);
+        let part = self.shortened(largest_norm(&self.ways));
+        ahead.iter_mut().zip(&self.ways).for_each(|(ahead, way)| *ahead += way * part);
     }
 
-    /// Shorten all ways alike, so that none is longer than a part of the body.
-    fn limit_ways(&mut self) {
-        let longest = crate::math::largest_norm(&self.ways);
+    /// What of some ways moves or turns a free body as a whole, which nothing inside it can.
+    fn excess(&self, whole: &Whole, x: &[Vec3], way: impl Fn(usize) -> Vec3) -> RigidMotion {
+        if self.is_free { whole.moved_by(&self.body.mass, x, way) } else { RigidMotion::default() }
+    }
+
+    /// Part that all ways are shortened to, so that none is longer than a part of the body.
+    fn shortened(&self, longest: f64) -> f64 {
         let most = LARGEST_WAY * self.shape.volume.cbrt();
-        if longest > most {
-            self.ways.iter_mut().for_each(|way| *way *= most / longest);
-        }
+        if longest > most { most / longest } else { 1.0 }
     }
 
     /// The volume inside.
@@ -324,8 +331,7 @@ impl Filling for ShapeFilling<'_> {
         let middle = self.middle(ahead);
         self.from.copy_from_slice(&moving.x);
         self.whole = Whole::new(&body.mass, &moving.x);
-        self.point_normals(ahead);
-        self.off = surface_volume::volume(ahead, &self.normals) / shape.volume - 1.0;
+        self.off = self.point_normals(ahead) / shape.volume - 1.0;
         self.is_lost = shape.settings.keep_volume && !FINDS_BACK.contains(&(1.0 + self.off));
         if self.is_lost {
             self.lead_back(ahead, middle);
@@ -342,12 +348,13 @@ impl Filling for ShapeFilling<'_> {
             let part = (shape.stiffness[i] * faster).min(1.0);
             *way = if body.k[i] > 0.0 { (goal - ahead[i]) * part } else { Vec3::zeros() };
         });
-        if self.is_free {
-            self.whole.keep_momentum(&body.mass, &self.from, &mut self.ways);
+        let excess = self.excess(&self.whole, &self.from, |i| self.ways[i]);
+        let places = ahead.iter_mut().zip(&self.from).zip(&self.ways);
+        for (((ahead, from), way), (risen, direction)) in places.zip(self.risen.iter_mut().zip(&self.directions)) {
+            let way = way - excess.at(from);
+            *risen = way.dot(direction);
+            *ahead += way;
         }
-        let (ways, directions) = (&self.ways, &self.directions);
-        for_each(&mut self.risen, |i, risen| *risen = ways[i].dot(&directions[i]));
-        ahead.iter_mut().zip(&self.ways).for_each(|(ahead, way)| *ahead += way);
     }
 
     fn heed_contacts(&mut self, ahead: &[Vec3], touches: &[bool]) {
@@ -357,9 +364,9 @@ impl Filling for ShapeFilling<'_> {
             return;
         }
         // Only what would bring the volume nearer counts: a peak that has more than its part would else be given all of it.
-        self.point_normals(ahead);
-        self.normals_are_of_ahead = true;
-        let sign = if surface_volume::volume(ahead, &self.normals) <= shape.volume { 1.0 } else { -1.0 };
+        let volume = self.point_normals(ahead);
+        self.volume_of_ahead = Some(volume);
+        let sign = if volume <= shape.volume { 1.0 } else { -1.0 };
         let risen = &self.risen;
         for_each(&mut self.local, |i, local| {
             let through = (-sign * shape.inner.change(i, ahead)).max(0.0);
@@ -402,10 +409,7 @@ impl Filling for ShapeFilling<'_> {
         if !self.shape.settings.keep_volume {
             return if ahead.iter().all(|x| x.norm_squared().is_finite()) { 0.0 } else { f64::INFINITY };
         }
-        if !std::mem::replace(&mut self.normals_are_of_ahead, false) {
-            self.point_normals(ahead);
-        }
-        let volume = surface_volume::volume(ahead, &self.normals);
+        let volume = self.volume_of_ahead.take().unwrap_or_else(|| self.point_normals(ahead));
         let error = (volume / self.shape.volume - 1.0).abs();
         if error.is_nan() {
             return f64::INFINITY;
@@ -414,16 +418,14 @@ impl Filling for ShapeFilling<'_> {
             return error; // no direction along a normal means anything
         }
         let lacking = self.shape.volume - volume;
-        let Some(multiplier) = surface_volume::multiplier(lacking, |i| self.weights[i][1], &self.normals) else {
+        let (normals, weights) = (&self.normals, &self.weights);
+        let Some(Correction { multiplier, longest }) = correction(lacking, |i| weights[i][1], normals) else {
             return error;
         };
-        let (normals, weights) = (&self.normals, &self.weights);
-        for_each(&mut self.ways, |i, way| *way = normals[i] * (weights[i][1] * multiplier));
-        self.limit_ways();
-        if self.is_free {
-            self.whole.keep_momentum(&self.body.mass, &self.from, &mut self.ways);
-        }
-        ahead.iter_mut().zip(&self.ways).for_each(|(ahead, way)| *ahead += way);
+        let multiplier = multiplier * self.shortened(longest);
+        let way = |i: usize| normals[i] * (weights[i][1] * multiplier);
+        let excess = self.excess(&self.whole, &self.from, way);
+        ahead.iter_mut().zip(&self.from).enumerate().for_each(|(i, (ahead, from))| *ahead += way(i) - excess.at(from));
         error
     }
 
@@ -452,13 +454,11 @@ impl Filling for ShapeFilling<'_> {
         }
         // The normals of the last correction, which has hardly changed them.
         let growth = surface_volume::growth(v, &self.normals);
-        if let Some(multiplier) = surface_volume::multiplier(-growth, |i| self.weights[i][0], &self.normals) {
-            let (normals, weights) = (&self.normals, &self.weights);
-            for_each(&mut self.ways, |i, way| *way = normals[i] * (weights[i][0] * multiplier));
-            if self.is_free {
-                Whole::new(&self.body.mass, x).keep_momentum(&self.body.mass, x, &mut self.ways);
-            }
-            v.iter_mut().zip(&self.ways).for_each(|(v, way)| *v += way);
+        let (normals, weights) = (&self.normals, &self.weights);
+        if let Some(Correction { multiplier, .. }) = correction(-growth, |i| weights[i][0], normals) {
+            let way = |i: usize| normals[i] * (weights[i][0] * multiplier);
+            let excess = self.excess(&Whole::new(&self.body.mass, x), x, way);
+            v.iter_mut().zip(x).enumerate().for_each(|(i, (v, x))| *v += way(i) - excess.at(x));
         }
     }
 
