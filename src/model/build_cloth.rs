@@ -15,7 +15,7 @@ use crate::algorithms::cloth::distance::{Distance, Keeps};
 use crate::algorithms::cloth::elastic::Elastic;
 use crate::algorithms::cloth::threads::Diagonal;
 use crate::algorithms::contact::friction::Friction;
-use crate::algorithms::parallel::independent_groups::IndependentPairs;
+use crate::algorithms::parallel::independent_groups::{IndependentPairs, IndependentSets};
 use crate::math::rows::Rows;
 use crate::mesh::simulation_mesh::SimulationMesh;
 use crate::mesh::surface::PolyMesh;
@@ -44,11 +44,11 @@ pub struct ClothModel {
     pub boundary_pair_count: usize,
     /// How many constraints lie between two led particles and are not solved.
     pub led_pair_count: usize,
-    /// Shear springs of the grid model.
+    /// Shear springs of the grid model, in the order of independent groups.
     pub diagonals: Vec<Diagonal>,
     /// What edges that can go slack resist compression with, so that the cloth folds instead [N/m]; 0 where something else does that.
     pub compression: f64,
-    /// Elasticity in the plane, below the limit of the constraints.
+    /// Elasticity in the plane, below the limit of the constraints, in the order of independent groups.
     pub elastic: Vec<Elastic>,
     /// How far particles can be from pins.
     pub attachments: Vec<Attachment>,
@@ -216,9 +216,9 @@ impl ClothModel {
             pairs,
             distances,
             lengths,
-            diagonals: parts.diagonals,
+            diagonals: in_groups(k.len(), parts.diagonals, |diagonal| diagonal.ends.to_vec()),
             compression,
-            elastic: parts.elastic,
+            elastic: in_groups(k.len(), parts.elastic, |elastic| elastic.particles.to_vec()),
             attachments,
             bend_frequency_squared: bend * parts.bending.highest_frequency_squared(&k),
             bending: parts.bending,
@@ -254,6 +254,15 @@ impl ClothModel {
     /// Whether its constraints hold both ways, so that none can go slack.
     pub fn is_bilateral(&self) -> bool {
         self.distances.first().is_some_and(|distance| !distance.can_go_slack())
+    }
+}
+
+/// Constraints in the order of independent groups, so that whoever solves a group at once and whoever goes through the list does the same.
+fn in_groups<T: Copy>(particle_count: usize, constraints: Vec<T>, particles: impl Fn(&T) -> Vec<u32>) -> Vec<T> {
+    let sets: Vec<Vec<u32>> = constraints.iter().map(particles).collect();
+    match IndependentSets::arrange(particle_count, &sets) {
+        Some((_, order)) => order.iter().map(|&row| constraints[row as usize]).collect(),
+        None => constraints,
     }
 }
 
