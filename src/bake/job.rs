@@ -199,10 +199,6 @@ impl Job<'_> {
             progress.frame_done(position, &record);
         }
         let device = frames.device_report();
-        if device.is_some() {
-            // Mesa's software driver has been seen to crash when it is closed; the system takes everything back anyway.
-            std::mem::forget(frames);
-        }
         let store = store.finish()?;
         rest.extend(colliders.finish()?);
         progress.caches(&plan.output.formats);

@@ -7,6 +7,7 @@ mod convert;
 mod devices;
 mod init;
 mod inspect;
+mod leave;
 mod load;
 mod preview;
 mod progress;
@@ -77,7 +78,7 @@ fn switch() -> FalseyValueParser {
 pub fn run() -> ExitCode {
     let command = match CommandLine::try_parse() {
         Ok(arguments) => arguments.command,
-        Err(error) => return ExitCode::from(refuse(&error).number()),
+        Err(error) => return leave::leave(refuse(&error)),
     };
     let run = || match &command {
         Command::Bake(arguments) => bake::run(arguments),
@@ -98,7 +99,7 @@ pub fn run() -> ExitCode {
             failure.exit
         }
     };
-    ExitCode::from(exit.number())
+    leave::leave(exit)
 }
 
 /// Runs; a panic becomes a failure. Nothing that it used may be used afterwards, because it may be half-done.

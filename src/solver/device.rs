@@ -214,7 +214,7 @@ fn on_device<'m>(request: &DeviceRequest, scene: &'m Scene, model: &'m Model) ->
         return Ok(on_cpu(scene, model, &why));
     }
     let opened = gpu::open(&choice, request.profiles, None).and_then(|device| {
-        let device = device.with_memory(request.memory);
+        let device = device.with_memory(request.memory).kept_open();
         let name = device.name.clone();
         let backend = gpu::GpuBackend::new(scene, model, device, request.may_fall_back)?;
         let line =

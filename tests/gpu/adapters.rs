@@ -9,17 +9,25 @@ use crate::support::World;
 /// GL has another compiler for the same kernels.
 #[test]
 fn vulkan_and_gl_agree() {
-    let gl = match gpu::open(&DeviceChoice::Named("gl:".to_owned()), false, None) {
-        Ok(gl) => gl,
+    let gl = || gpu::open(&DeviceChoice::Named("gl:".to_owned()), false, None);
+    match gl() {
+        Ok(gl) => println!("compared with {}", gl.name),
         Err(DeviceError::Missing { cause, .. }) => return println!("there is no GL adapter to compare with: {cause}"),
         Err(error) => panic!("{error:?}"),
-    };
-    println!("compared with {}", gl.name);
-    let world = World::new(&sheet("stretch_only", "bend = 0"));
-    let mut backend = GpuBackend::new(&world.scene, &world.model, gl, false).unwrap();
-    let end = world.simulate_on(&mut backend, |_| ());
-    assert_eq!(backend.gpu().trouble(), None);
-    let apart = apart(&end, &on_device(&world, None).0) / size(&world);
-    println!("{apart:.1e} of its size apart");
-    assert!(apart < 1e-5, "{apart}");
+    }
+    for (name, world) in [
+        ("edges that go slack", World::new(&sheet("stretch_only", "bend = 0"))),
+        ("midpoints that bend", World::new(&sheet("midpoint", "bend = 1e-5"))),
+        ("threads that a linear system holds", World::new(&sheet("grid", "solver = \"pcg\"\nmax_stretch = 0.01"))),
+        ("tetrahedra", World::new(&super::tets::held_bar())),
+        ("a matched shape", super::shapes::moved_ball()),
+    ] {
+        let mut backend = GpuBackend::new(&world.scene, &world.model, gl().unwrap(), false).unwrap();
+        let end = world.simulate_on(&mut backend, |_| ());
+        assert_eq!(backend.gpu().trouble(), None);
+        assert!(backend.gpu().counts().dispatches > 0, "{name}");
+        let apart = apart(&end, &on_device(&world, None).0) / size(&world);
+        println!("{name}: {apart:.1e} of its size apart");
+        assert!(apart < 1e-5, "{name}: {apart}");
+    }
 }

@@ -4,13 +4,10 @@ use kiln::solver::gpu::GpuBackend;
 use kiln::solver::gpu::cloth_parts::LAYOUTS;
 
 use crate::open;
-use crate::parity::{agrees, apart, on_device, sheet, size};
+use crate::parity::{agrees, sheet};
 use crate::support::World;
 
 const MODELS: [&str; 3] = ["stretch_only", "grid", "midpoint"];
-/// Diagonals are gone over in groups on a device and one after the other on the processor. Where much happens in a step that is seen, unless
-/// they are weak.
-const SHEAR: &str = "shear = 1e-4";
 
 #[test]
 fn cloths_that_are_pulled_agree() {
@@ -18,17 +15,8 @@ fn cloths_that_are_pulled_agree() {
     let pins = "[[cloth.pins]]\nvertices = [0]\nfollow = { translate = { keys = [[0, [0, 0, 0]], [1, [0.02, 0.03, 0]]] } }\n\
                 [[cloth.pins]]\nvertices = [400, 401, 402]\nfollow = { translate = { keys = [[0, [0, 0, 0]], [1, [-0.02, 0.01, 0.03]]] } }";
     for model in MODELS {
-        agrees(&format!("pulled {model}"), &pinned(model, &format!("bend = 0\n{SHEAR}\n{pins}")));
+        agrees(&format!("pulled {model}"), &pinned(model, &format!("bend = 0\n{pins}")));
     }
-}
-
-#[test]
-fn another_order_of_diagonals_is_a_small_difference() {
-    let pulled = "bend = 0\npins = [{ vertices = [0], follow = { translate = { keys = [[0, [0, 0, 0]], [1, [0.02, 0.03, 0]]] } } }]";
-    let world = World::new(&pinned("grid", pulled));
-    let apart = apart(&on_device(&world, None).0, &world.simulate(|_| ())) / size(&world);
-    println!("{apart:.1e} of its size");
-    assert!(apart < 3e-3, "{apart}");
 }
 
 /// A sheet that says itself how it is pinned.
@@ -39,7 +27,7 @@ fn pinned(model: &str, rest: &str) -> String {
 #[test]
 fn cloths_in_wind_agree() {
     for model in MODELS {
-        let text = sheet(model, &format!("bend = 0\n{SHEAR}")).replace("drag = 0", "drag = 1.2");
+        let text = sheet(model, "bend = 0").replace("drag = 0", "drag = 1.2");
         let wind = "[wind]\nspeed = 9\ndirection = [0.3, 1, 0.2]\nturbulence = 0.4\n[[cloth]]";
         agrees(&format!("windy {model}"), &text.replace("[[cloth]]", wind));
     }
@@ -70,14 +58,14 @@ fn cloths_that_are_drawn_to_their_places_agree() {
         let pins = "[[cloth.pins]]\nbox = { min = [-1, -1, -1], max = [0.1, 1, 1] }\nweight = 0.7\n\
                     follow = { translate = { keys = [[0, [0, 0, 0]], [1, [0, 0.05, 0]]] } }\n\
                     [[cloth.pins]]\nvertices = [20]";
-        agrees(&format!("drawn {model}"), &pinned(model, &format!("bend = 0\n{SHEAR}\n{pins}")));
+        agrees(&format!("drawn {model}"), &pinned(model, &format!("bend = 0\n{pins}")));
     }
 }
 
 #[test]
 fn torn_cloths_agree() {
     for model in MODELS {
-        agrees(&format!("torn {model}"), &sheet(model, &format!("bend = 0\nrest_scale = 0.7692\n{SHEAR}")));
+        agrees(&format!("torn {model}"), &sheet(model, "bend = 0\nrest_scale = 0.7692"));
     }
 }
 
@@ -93,8 +81,11 @@ fn what_solvers_do_stays_on_the_processor() {
 
 #[test]
 fn threads_that_conjugate_gradients_hold_agree() {
-    // At a tenth of this stretch they were seen 1.5e-4 apart: both stop where errors are small enough, and leave different ones.
-    agrees("pcg", &sheet("grid", "solver = \"pcg\"\nmax_stretch = 0.01"));
+    // The tightest is pulled so hard between its pins that some steps need another turn.
+    for max_stretch in [0.01, 0.001, 0.0005] {
+        let text = sheet("grid", &format!("solver = \"pcg\"\nmax_stretch = {max_stretch}"));
+        agrees(&format!("pcg within {max_stretch}"), &text);
+    }
 }
 
 #[test]

@@ -513,6 +513,11 @@ fn moved(text: &str) -> World {
     world
 }
 
+/// A ball that was deformed and moves.
+pub fn moved_ball() -> World {
+    moved(&scene(20, "[0, -9.81, 0]", BALL, "alpha = 0.1, beta = 0.1"))
+}
+
 #[test]
 fn twenty_steps_agree() {
     let held = format!("{BAR}\n{HELD}");

@@ -334,6 +334,11 @@ fn spinning(text: &str) -> World {
     world
 }
 
+/// A scene with a bar that is held at one end.
+pub fn held_bar() -> String {
+    bar(HELD)
+}
+
 #[test]
 fn a_held_bar_agrees() {
     agree("held", &World::new(&bar(HELD)));

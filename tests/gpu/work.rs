@@ -28,6 +28,107 @@ fn all_kernels_keep_to_what_webgpu_promises() {
     }
 }
 
+/// Structs that kernels are given and that tests beside their kernels compare with Rust's.
+const COMPARED: &[(&str, &str)] = &[
+    ("distance", "Distance"),
+    ("attachment", "Attached"),
+    ("attachment", "Attachment"),
+    ("attachment", "Goal"),
+    ("conforming_map", "Goal"),
+    ("conforming_map", "Entry"),
+    ("air", "Air"),
+    ("air", "Triangle"),
+    ("air", "Entry"),
+    ("bending", "Row"),
+    ("bending", "Beat"),
+    ("bending", "Entry"),
+    ("threads", "Diagonal"),
+    ("elastic", "Elastic"),
+    ("linear system", "Tie"),
+    ("linear system", "Settings"),
+    ("bending system", "BendRow"),
+    ("bending system", "Settings"),
+    ("resting", "Contact"),
+    ("resting", "Part"),
+    ("assembly", "Strides"),
+    ("shapes", "Body"),
+    ("shapes", "Particle"),
+    ("shapes", "Surface"),
+    ("soft_pins", "SoftPin"),
+    ("skin_air", "Triangle"),
+    ("skin_air", "Share"),
+    ("edge_spring", "Spring"),
+    ("edge_spring", "Elastic"),
+    ("tet_volume, cells", "Elastic"),
+    ("tet_volume, cells", "Part"),
+    ("tet_volume, cells", "Tet"),
+    // The same text.
+    ("tet_volume, rings", "Elastic"),
+    ("tet_volume, rings", "Part"),
+    ("tet_volume, rings", "Tet"),
+];
+
+#[test]
+fn every_struct_that_kernels_are_given_is_compared_with_its_twin() {
+    use std::mem::offset_of;
+
+    use kiln::solver::gpu::linear::{StateData, SystemData};
+    use kiln::solver::gpu::particles::StepData;
+    use kiln::solver::gpu::reduce::ControlData;
+    use kiln::solver::gpu::work::Span;
+
+    let mut missing = Vec::new();
+    for source in SOURCES {
+        let module = wgpu::naga::front::wgsl::parse_str(&source.full_text()).unwrap();
+        for (_, variable) in module.global_variables.iter() {
+            let own = &module.types[variable.ty];
+            let kind = match own.inner {
+                wgpu::naga::TypeInner::Array { base, .. } => &module.types[base],
+                _ => own,
+            };
+            let wgpu::naga::TypeInner::Struct { .. } = kind.inner else { continue };
+            let name = kind.name.as_deref().unwrap();
+            let (members, stride) = layout(source, name);
+            let (known, size) = match name {
+                "Span" => (vec![0, 4, 8, 12], size_of::<Span>()),
+                "Step" => {
+                    let offsets = [
+                        offset_of!(StepData, gravity),
+                        offset_of!(StepData, h),
+                        offset_of!(StepData, inverse_h),
+                        offset_of!(StepData, drag),
+                    ];
+                    (offsets.to_vec(), size_of::<StepData>())
+                }
+                "Control" => {
+                    let offsets = [
+                        offset_of!(ControlData, done),
+                        offset_of!(ControlData, sweeps),
+                        offset_of!(ControlData, worst),
+                        offset_of!(ControlData, enough),
+                        offset_of!(ControlData, fewest),
+                        offset_of!(ControlData, total),
+                    ];
+                    (offsets.to_vec(), size_of::<ControlData>())
+                }
+                "System" => (vec![0], size_of::<SystemData>()),
+                "State" => (vec![0, 16, 32, 48], size_of::<StateData>()),
+                _ => {
+                    if !COMPARED.contains(&(source.name, name)) {
+                        missing.push((source.name, name.to_owned()));
+                    }
+                    continue;
+                }
+            };
+            // Some kernels only know the beginning of what controls them.
+            assert!(stride == size || name == "Control" && stride < size, "{name} of {}: {stride}", source.name);
+            let common = members.len().min(known.len());
+            assert_eq!(members[..common], known[..common], "{name} of {}", source.name);
+        }
+    }
+    assert!(missing.is_empty(), "compared nowhere: {missing:?}");
+}
+
 #[test]
 fn what_was_written_is_read() {
     let gpu = open(None);

@@ -7,7 +7,6 @@ use std::path::Path;
 use std::process::Output;
 
 use kiln::bake::frame_loop::FrameLoop;
-use kiln::cache::manifest::Manifest;
 use kiln::solver::device::{DeviceChoice, DeviceRequest, open_backend};
 
 use super::kiln;
@@ -128,9 +127,7 @@ fn twenty_steps_of_every_family_end_where_the_processor_has_them() {
     for family in families() {
         let apart = apart(family);
         println!("{}: {apart:.1e}", family.preset);
-        // Not reached by garments that a figure moves into: a few vertices are 7.5e-4 apart, why was not found.
-        let is_garment = ["skirt_walk", "two_layers"].contains(&family.preset);
-        if apart.is_nan() || apart >= if is_garment { 1e-3 } else { 1e-4 } {
+        if apart.is_nan() || apart >= 1e-4 {
             far.push((family.preset, apart));
         }
     }
@@ -155,10 +152,8 @@ fn bakes_on_a_device_keep_their_gates() {
         let log = String::from_utf8_lossy(&output.stderr).into_owned();
         println!("{}\n{log}", family.preset);
         assert!(log.contains("read-backs"), "{}: nothing was done on the device\n{log}", family.preset);
-        // The program's own verdict: Mesa's software driver may crash after that, when the process ends.
-        let verdict = Manifest::read(&out.join("manifest.json")).unwrap().exit_code;
-        if verdict != Some(0) || output.status.code().is_some_and(|code| code != 0) {
-            missed.push((family.preset, verdict));
+        if output.status.code() != Some(0) {
+            missed.push((family.preset, output.status));
         }
     }
     assert!(missed.is_empty(), "{missed:?}");

@@ -31,6 +31,8 @@ pub struct GpuCloth<'m> {
     is_seen: bool,
     /// Whether the look-ahead positions here are those of the device.
     is_fetched: bool,
+    /// Whether the linear system has left more than is allowed, where the processor does not see the look-ahead positions.
+    is_left_apart: bool,
     air_data: Told<AirData>,
     wind: Told<Four>,
     beat_data: Told<BeatData>,
@@ -97,6 +99,7 @@ impl<'m> GpuCloth<'m> {
             is_watched: model.has_contacts(),
             is_seen: model.has_touching_triangles() || cloth.solver == SolverChoice::Pcg && model.has_contacts(),
             is_fetched: false,
+            is_left_apart: false,
             bend: parts::bending(gpu, &particles, &cloth.bending, &beat_data),
             blow: parts::air(gpu, &particles, triangles, &cloth.triangle_shares, &air_data, &wind),
             soft_pins,
@@ -252,11 +255,14 @@ impl BodyStep for GpuCloth<'_> {
         if self.is_seen {
             // What presses does not look at what are no numbers.
             self.see();
+        } else if let Some(system) = self.system.as_ref().filter(|_| !is_torn) {
+            let error = system.error();
+            self.is_left_apart = error.is_finite() && error > self.cloth.fabric.max_stretch;
         }
     }
 
     fn is_pulled_apart(&self) -> bool {
-        self.is_seen && self.host.is_pulled_apart()
+        if self.is_seen { self.host.is_pulled_apart() } else { self.is_left_apart && !self.is_torn() }
     }
 
     fn is_broken(&self) -> bool {

@@ -298,8 +298,8 @@ impl ConstraintSystem {
         std::mem::replace(&mut self.known_released, released[0]) != released[0]
     }
 
-    /// What each row is off by; the largest relative error.
-    fn error(&self) -> f64 {
+    /// What each row is off by; the largest relative error. It waits for the device.
+    pub fn error(&self) -> f64 {
         self.gpu.run([&self.measure]);
         self.largest()
     }

@@ -202,6 +202,13 @@ impl Gpu {
         self
     }
 
+    /// The same, never closed: it is there until the process ends. Mesa's software driver was seen to crash when a bake closed it.
+    #[must_use]
+    pub fn kept_open(self) -> Self {
+        std::mem::forget((self.device.clone(), self.queue.clone()));
+        self
+    }
+
     /// Whether more was asked for than it may have or a binding can hold, in words.
     pub fn overflow(&self) -> Option<String> {
         let (allocated, memory) = (self.allocated.get(), self.memory);
