@@ -143,17 +143,38 @@ fn contributions_add_up() {
     assert!((back(&matrix) - expected).amax() < 1e-13);
 }
 
-/// A row of the table: longest, shortest and mean row with its diagonal; the padding off the diagonal, of all, and of sorted rows.
+#[test]
+fn rows_change_places_where_that_leaves_less_to_fill_up() {
+    // Every third row has four entries, the others one: three bins in their own order, of 4 columns each, one of them and two of 1 when sorted.
+    let length = |i: u32| if i % 3 == 0 { 4 } else { 1 };
+    let row = |i: u32| (1..=length(i)).map(move |n| (i + n) % 96).collect::<Vec<u32>>();
+    let pattern = Pattern::new(&(0..96).map(row).collect()).unwrap();
+    assert_eq!(pattern.starts(), [0, 128, 160, 192]);
+    assert_eq!(pattern.padding(), 0.0);
+    let expected: Vec<u32> = (0..96).step_by(3).chain((0..96).filter(|i| i % 3 != 0)).collect();
+    assert_eq!(pattern.order(), expected, "rows of one length keep their order");
+    assert_eq!(pattern.slots(3).collect::<Vec<_>>(), [1, 33, 65, 97]);
+    assert_eq!(pattern.columns()[128..131], [2, 3, 5], "of rows 1, 2 and 4");
+
+    // Long rows far apart stay far apart; rows of a length stay where they are.
+    let far = |i: u32| vec![(i + 1) % 2048; usize::from(i.is_multiple_of(600))];
+    let order = Pattern::new(&(0..2048).map(far).collect()).unwrap().order().to_vec();
+    let moved = order.iter().enumerate().map(|(place, &row)| place.abs_diff(row as usize)).max().unwrap();
+    assert!(moved < 16 * BIN, "{moved}");
+    let alike = Pattern::new(&(0..100).map(|i| vec![(i + 1) % 100]).collect()).unwrap();
+    assert!(alike.order().is_sorted());
+}
+
+/// A row of the table: longest, shortest and mean row with its diagonal; the padding off the diagonal, of all, and if rows did not change places.
 fn padding(name: &str, side: usize, columns: Vec<Vec<u32>>) -> f64 {
     let pattern = Pattern::new(&columns.into_iter().collect()).unwrap();
     let rows = pattern.row_count();
     let lengths = (0..rows).map(|row| side * (pattern.slots(row).len() + 1));
     let (entries, slots) = (pattern.entry_count(), pattern.columns().len());
     let all = (slots + pattern.padded_row_count()) as f64 / (entries + rows) as f64 - 1.0;
-    // What would be left if neighbouring rows changed places, so that those of a bin are about as long.
-    let mut by_length: Vec<usize> = (0..rows).map(|row| pattern.slots(row).len()).collect();
-    by_length.chunks_mut(16 * BIN).for_each(<[usize]>::sort_unstable);
-    let sorted: usize = by_length.chunks(BIN).map(|bin| BIN * bin.iter().max().unwrap()).sum();
+    let as_they_are: Vec<usize> = (0..rows).map(|row| pattern.slots(row).len()).collect();
+    let as_they_are: usize = as_they_are.chunks(BIN).map(|bin| BIN * bin.iter().max().unwrap()).sum();
+    assert!(slots <= as_they_are);
     println!(
         "{name:<46} {:>7} {:>10} {:>4} {:>4} {:>6.1} {:>6.2} % {:>6.2} % {:>6.2} %",
         side * rows,
@@ -163,7 +184,7 @@ fn padding(name: &str, side: usize, columns: Vec<Vec<u32>>) -> f64 {
         lengths.sum::<usize>() as f64 / rows as f64,
         100.0 * pattern.padding(),
         100.0 * all,
-        100.0 * (sorted as f64 / entries as f64 - 1.0),
+        100.0 * (as_they_are as f64 / entries as f64 - 1.0),
     );
     pattern.padding()
 }
@@ -193,7 +214,7 @@ fn bending(particle_count: usize, bending: &Bending) -> Vec<Vec<u32>> {
 
 #[test]
 fn padding_is_small() {
-    println!("{:<46}    size    entries most least  mean  padding   of all   sorted", "matrix");
+    println!("{:<46}    size    entries most least  mean  padding   of all unsorted", "matrix");
     // Springs between neighbours, along diagonals, and past one neighbour: the published sheet.
     let side = 160_i64;
     let node = |i: i64, j: i64| (i * side + j) as u32;
@@ -216,17 +237,17 @@ fn padding_is_small() {
     assert_eq!(edges.len(), 2 * 160 * 159);
     assert!(padding("grid of 160 x 160, constraints", 1, arranged(25_600, &edges)) < 0.01);
     // Its diagonals alternate, and with them long and short rows.
-    assert!(padding("sheet of 160 x 160, bending", 1, bending(25_600, &of_vertices)) < 0.25);
+    assert!(padding("sheet of 160 x 160, bending", 1, bending(25_600, &of_vertices)) < 0.01);
 
     let sheet = Mesh::sheet(100, 100, 1.0, 1.0);
     let model = Nonconforming::build(&sheet.positions, &sheet.flat(), &sheet.topology);
     let pairs: Vec<[u32; 2]> = model.pairs.iter().map(|pair| pair.particles).collect();
     let count = model.midpoints.len();
     assert_eq!(pairs.len(), 59_396);
-    assert!(padding("sheet on a ball, 59 396 constraints", 1, arranged(count, &pairs)) < 0.3);
-    assert!(padding("the same, triangle by triangle", 1, constraints(count, &pairs)) < 0.3);
+    assert!(padding("sheet on a ball, 59 396 constraints", 1, arranged(count, &pairs)) < 0.03);
+    assert!(padding("the same, triangle by triangle", 1, constraints(count, &pairs)) < 0.1);
     let of_midpoints = Bending::of_midpoints(&sheet.flat(), &sheet.triangles, &sheet.topology, |_| 1.0);
-    assert!(padding("sheet on a ball, bending of midpoints", 1, bending(count, &of_midpoints)) < 0.3);
+    assert!(padding("sheet on a ball, bending of midpoints", 1, bending(count, &of_midpoints)) < 0.1);
 
     // A node of a lattice has 18 neighbours or 6, and the next one the other.
     let lattice = lattice_of(&Soup::cube(0.5), &cells_of(0.125));
@@ -234,5 +255,5 @@ fn padding_is_small() {
     for tet in &lattice.mesh.tets {
         tet.iter().for_each(|&node| columns[node as usize].extend(tet));
     }
-    assert!(padding("tetrahedra in a box", 3, columns) < 1.0);
+    assert!(padding("tetrahedra in a box", 3, columns) < 0.1);
 }

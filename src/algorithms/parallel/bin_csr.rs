@@ -4,7 +4,9 @@
 //! Idea:     the diagonal is apart. Rows are in bins of 32; each bin is as wide as its longest row, and its entries stand column by column, so
 //!           that neighbouring threads read neighbouring numbers and nothing has to be added up between them. Blocks of 3 × 3 share a column
 //!           number, and each of their nine numbers has a plane of its own.
-//! Deviates: a thread has a row of blocks where the thesis has one of numbers; where a row starts follows from where its bin does.
+//! Deviates: a thread has a row of blocks where the thesis has one of numbers; where a row starts follows from where its bin does. Rows of 16
+//!           neighbouring bins change places, long ones first, where that leaves less to fill up: only slots move, vectors, columns and the
+//!           diagonal stay in the order of rows, and whoever uses a matrix need not know.
 //! Test:     tests/algorithms/bin_csr.rs      On the device: bin_csr.wgsl
 
 use crate::math::rows::Rows;
@@ -12,12 +14,20 @@ use crate::math::rows::Rows;
 /// Rows of a bin.
 pub const BIN: usize = 32;
 
+/// Rows that may change places: far more than a bin has, and near enough that what they read stays together.
+const WINDOW: usize = 16 * BIN;
+
 /// A number, or a block of 3 × 3.
 pub type Block<const SIDE: usize> = [[f64; SIDE]; SIDE];
 
 /// Where the entries off the diagonal are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
+    /// The row at each place.
+    order: Vec<u32>,
+    /// The place of each row.
+    places: Vec<u32>,
+    /// By rows.
     lengths: Vec<u32>,
     starts: Vec<u32>,
     columns: Vec<u32>,
@@ -27,32 +37,31 @@ impl Pattern {
     /// From the columns of each row; the diagonal may be among them. None if there is no such column.
     pub fn new(rows: &Rows<u32>) -> Option<Self> {
         let count = rows.len();
-        let mut pattern = Pattern { lengths: Vec::with_capacity(count), starts: vec![0], columns: Vec::new() };
-        let mut bin: Vec<Vec<u32>> = Vec::new();
-        for first in (0..count).step_by(BIN) {
-            bin.clear();
-            for row in first..count.min(first + BIN) {
-                let mut columns: Vec<u32> = rows.row(row).iter().copied().filter(|&c| c as usize != row).collect();
-                columns.sort_unstable();
-                columns.dedup();
-                if columns.last().is_some_and(|&last| last as usize >= count) {
-                    return None;
-                }
-                pattern.lengths.push(columns.len() as u32);
-                bin.push(columns);
+        let mut sorted: Vec<Vec<u32>> = Vec::with_capacity(count);
+        for (row, columns) in rows.iter().enumerate() {
+            let mut columns: Vec<u32> = columns.iter().copied().filter(|&c| c as usize != row).collect();
+            columns.sort_unstable();
+            columns.dedup();
+            if columns.last().is_some_and(|&last| last as usize >= count) {
+                return None;
             }
-            let width = bin.iter().map(Vec::len).max().unwrap_or_default();
-            for n in 0..width {
-                // What fills up a bin looks at its own row.
-                let column = |lane: usize| {
-                    let own = (first + lane).min(count - 1) as u32;
-                    bin.get(lane).and_then(|columns| columns.get(n)).copied().unwrap_or(own)
-                };
-                pattern.columns.extend((0..BIN).map(column));
-            }
-            pattern.starts.push(pattern.columns.len() as u32);
+            sorted.push(columns);
         }
-        Some(pattern)
+        let lengths: Vec<u32> = sorted.iter().map(|columns| columns.len() as u32).collect();
+        let order = in_bins(&lengths);
+        let mut places = vec![0; count];
+        order.iter().enumerate().for_each(|(place, &row)| places[row as usize] = place as u32);
+        let (mut starts, mut columns) = (vec![0], Vec::new());
+        for bin in order.chunks(BIN) {
+            for n in 0..width(bin, &lengths) {
+                // What fills up a bin looks at its own row.
+                let own = |lane: usize| bin.get(lane).copied().unwrap_or(count as u32 - 1);
+                let column = |lane: usize| sorted[own(lane) as usize].get(n as usize).filter(|_| lane < bin.len());
+                columns.extend((0..BIN).map(|lane| column(lane).copied().unwrap_or(own(lane))));
+            }
+            starts.push(columns.len() as u32);
+        }
+        Some(Pattern { order, places, lengths, starts, columns })
     }
 
     /// How many rows there are.
@@ -75,6 +84,11 @@ impl Pattern {
         &self.starts
     }
 
+    /// The row at each place of a bin, bin by bin.
+    pub fn order(&self) -> &[u32] {
+        &self.order
+    }
+
     /// The column of each slot.
     pub fn columns(&self) -> &[u32] {
         &self.columns
@@ -93,15 +107,21 @@ impl Pattern {
         }
     }
 
+    /// Where the entries of a row begin.
+    fn first_slot(&self, row: usize) -> usize {
+        let place = self.places[row] as usize;
+        self.starts[place / BIN] as usize + place % BIN
+    }
+
     /// The slots of a row's entries, in the order of columns.
     pub fn slots(&self, row: usize) -> impl ExactSizeIterator<Item = usize> + '_ {
-        let first = self.starts[row / BIN] as usize + row % BIN;
+        let first = self.first_slot(row);
         (0..self.lengths[row] as usize).map(move |n| first + n * BIN)
     }
 
     /// The slot of an entry off the diagonal.
     pub fn slot(&self, row: usize, column: usize) -> Option<usize> {
-        let first = self.starts[row / BIN] as usize + row % BIN;
+        let first = self.first_slot(row);
         let (mut low, mut high) = (0, self.lengths[row] as usize);
         while low < high {
             let middle = usize::midpoint(low, high);
@@ -113,6 +133,27 @@ impl Pattern {
         }
         None
     }
+}
+
+/// Entries of the longest of some rows.
+fn width(bin: &[u32], lengths: &[u32]) -> u32 {
+    bin.iter().map(|&row| lengths[row as usize]).max().unwrap_or_default()
+}
+
+/// The order of rows of these lengths that leaves least to fill up; their own where no other is better.
+fn in_bins(lengths: &[u32]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..lengths.len() as u32).collect();
+    for rows in order.chunks_mut(WINDOW) {
+        let slots = |rows: &[u32]| rows.chunks(BIN).map(|bin| u64::from(width(bin, lengths))).sum::<u64>();
+        let as_they_are = slots(rows);
+        // No other order needs fewer slots: the n-th bin cannot be narrower than the longest row that the bins before it have no room for.
+        let mut by_length = rows.to_vec();
+        by_length.sort_by_key(|&row| std::cmp::Reverse(lengths[row as usize]));
+        if slots(&by_length) < as_they_are {
+            rows.copy_from_slice(&by_length);
+        }
+    }
+    order
 }
 
 /// A matrix of numbers (`SIDE` is 1) or of blocks (3).

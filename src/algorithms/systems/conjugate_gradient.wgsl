@@ -132,9 +132,10 @@ fn multiply_and_dot(@builtin(local_invocation_index) local: u32, @builtin(workgr
     let number = group_number(group);
     var sum = Number(0.0);
     for (var turn = 0u; turn < system.turns; turn++) {
-        let row = row_of(number, turn, local);
-        if (row < system.rows) {
-            let q = row_times_factor(row);
+        let place = row_of(number, turn, local);
+        if (place < system.rows) {
+            let row = row_at(place);
+            let q = row_times_factor(place, row);
             result[row] = q;
             sum += product(factor[row], q);
         }

@@ -17,6 +17,11 @@ struct Settings {
     // The largest tension that means anything: its weight, and what a square metre of moved particles adds.
     most: f32,
     most_by_square: f32,
+    // Bins of the matrix.
+    bins: u32,
+    unused_1: u32,
+    unused_2: u32,
+    unused_3: u32,
 }
 
 @group(0) @binding(1) var<uniform> settings: Settings;
@@ -30,6 +35,7 @@ struct Settings {
 @group(0) @binding(8) var<storage, read_write> right: array<f32>;
 @group(0) @binding(9) var<storage, read_write> sizes: array<vec4f>;
 @group(0) @binding(10) var<storage, read_write> released: atomic<u32>;
+// As in bin_csr.wgsl.
 @group(0) @binding(11) var<storage, read> starts: array<u32>;
 @group(0) @binding(12) var<storage, read> columns: array<u32>;
 @group(0) @binding(13) var<storage, read> recipe: array<f32>;
@@ -72,15 +78,15 @@ fn measure(@builtin(global_invocation_id) id: vec3u) {
     sizes[row] = vec4f(select(0.0, relative, is_in || off > 0.0 || !is_finite(off)), 0.0, 0.0, 0.0);
 }
 
-// Entries off the diagonal; one invocation a row, rows of one part of the matrix.
+// Entries off the diagonal; one invocation a row, in the order of bins, rows of one part of the matrix.
 @compute @workgroup_size(WORKGROUP)
 fn fill(@builtin(global_invocation_id) id: vec3u) {
     if (!has_item(id)) { return; }
-    let row = item(id);
-    let bin = row / u32(BIN);
+    let place = item(id);
+    let bin = place / u32(BIN);
     let end = starts[bin + 1u] - settings.first_slot;
-    let direction = directions[row].xyz;
-    for (var slot = starts[bin] - settings.first_slot + row % u32(BIN); slot < end; slot += u32(BIN)) {
+    let direction = directions[starts[settings.bins + 1u + place]].xyz;
+    for (var slot = starts[bin] - settings.first_slot + place % u32(BIN); slot < end; slot += u32(BIN)) {
         values[slot] = recipe[slot] * dot(direction, directions[columns[slot]].xyz);
     }
 }

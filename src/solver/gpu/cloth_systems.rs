@@ -48,6 +48,8 @@ pub struct SystemSettings {
     first_slot: u32,
     most: f32,
     most_by_square: f32,
+    bins: u32,
+    unused: [u32; 3],
 }
 
 /// All distances of a cloth as one linear system for their multipliers: see `cpu/linear.rs`.
@@ -132,14 +134,15 @@ impl ConstraintSystem {
         let (sizes, of_particles) = (gpu.zeros::<Four>("sizes", count), gpu.zeros::<Four>("squares", cloth.k.len()));
         let [worst, sum] = ["worst", "sum"].map(|name| gpu.zeros::<Four>(name, 1));
         let can_go_slack = !cloth.is_bilateral();
-        let known_settings = SystemSettings { is_slack: u32::from(can_go_slack), ..SystemSettings::default() };
+        let bins = pcg.matrix.bin_count() as u32;
+        let known_settings = SystemSettings { is_slack: u32::from(can_go_slack), bins, ..SystemSettings::default() };
         let settings = gpu.slab("settings", &[known_settings]);
         let (x, d) = (&particles.x, &particles.d);
         let dispatch = |kernel, items, bytes, bindings: &[(u32, &dyn Binding)]| {
             gpu.dispatch(&LINEAR_SYSTEM, kernel, 0..items, bytes, bindings)
         };
         let fill = pcg.matrix.fill(|rows, slots, [starts, columns, values]| {
-            let bytes = slots.len() * 28 / rows.len().max(1) + 24;
+            let bytes = slots.len() * 28 / rows.len().max(1) + 28;
             let of_part = SystemSettings { first_slot: slots.start as u32, ..known_settings };
             let of_part = gpu.slab("settings of a part", &[of_part]);
             let recipe: Vec<f32> = recipe[slots].iter().map(|&value| value as f32).collect();

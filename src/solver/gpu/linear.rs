@@ -109,6 +109,7 @@ pub struct Matrix {
     pub form: Form,
     data: Cell<SystemData>,
     system: Slab<SystemData>,
+    /// Of bins, and the order in which rows stand in them.
     starts: Slab<u32>,
     /// The diagonal, plane by plane.
     pub diagonal: Slab<f32>,
@@ -160,7 +161,7 @@ impl Matrix {
             form,
             system: gpu.slab("system", &[data]),
             data: Cell::new(data),
-            starts: gpu.slab("starts", starts),
+            starts: gpu.slab("starts", &[starts, pattern.order()].concat()),
             diagonal: gpu.zeros("diagonal", form.planes() * pattern.padded_row_count()),
             parts,
         }
@@ -176,7 +177,13 @@ impl Matrix {
         self.data.get().rows as usize
     }
 
-    /// A kernel that fills in the entries of each part: it gets the rows and slots of the part, and arrays `starts`, `columns` and `values`.
+    /// How many bins its rows are in.
+    pub(super) fn bin_count(&self) -> usize {
+        self.data.get().bins as usize
+    }
+
+    /// A kernel that fills in the entries of each part: it gets the places of rows and the slots of the part, and arrays `starts`, `columns` and
+    /// `values`.
     pub(super) fn fill(
         &self,
         mut dispatch: impl FnMut(Range<usize>, Range<usize>, [&dyn Binding; 3]) -> Dispatch,
@@ -225,9 +232,9 @@ impl Matrix {
         let (planes, width) = (self.form.planes(), self.form.width());
         self.parts.iter().map(move |part| {
             let items = WORKGROUP as usize * part.groups.start..WORKGROUP as usize * part.groups.end;
-            // Of a slot its column, its value and what it is multiplied by; of a row its bin, the diagonal and the same.
+            // Of a slot its column, its value and what it is multiplied by; of a row its bin, its number, the diagonal and the same.
             let of_slots = part.slots.len() * 4 * (1 + planes + width) / items.len();
-            let of_rows = self.data.get().turns as usize * (8 + 4 * (planes + width) + bytes);
+            let of_rows = self.data.get().turns as usize * (12 + 4 * (planes + width) + bytes);
             let mut all: Vec<(u32, &dyn Binding)> =
                 vec![(1, &self.system), (2, &self.starts), (3, &part.columns), (4, &part.values), (5, &self.diagonal)];
             all.extend_from_slice(bindings);
