@@ -102,6 +102,14 @@ impl ColliderModel {
         }
     }
 
+    /// What it is, if that is no mesh.
+    pub fn primitive(&self) -> Option<&Shape> {
+        match &self.form {
+            Form::Primitive(shape) => Some(shape),
+            _ => None,
+        }
+    }
+
     /// Whether it is made of triangles.
     pub fn has_triangles(&self) -> bool {
         !matches!(self.form, Form::Primitive(_))

@@ -230,6 +230,11 @@ impl<'m> MovingCollider<'m> {
         }
     }
 
+    /// Where it is at the start and end of the step, if it moves as a whole.
+    pub fn rigid_poses(&self) -> [Pose; 2] {
+        self.poses
+    }
+
     /// How far its surface moves in the step inside a box, at most [m].
     pub fn step_motion(&self, near: &Aabb) -> f64 {
         match &self.surface {

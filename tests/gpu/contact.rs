@@ -156,7 +156,7 @@ fn structs_are_where_kernels_look_for_them() {
         offset_of!(ContactData, bounce),
         offset_of!(ContactData, row_start),
         offset_of!(ContactData, row_end),
-        60,
+        offset_of!(ContactData, gap),
     ];
     assert_eq!(layout(&RESTING, "Contact"), (offsets, size_of::<ContactData>()));
     let offsets = vec![offset_of!(PartData, particle), offset_of!(PartData, weight), offset_of!(PartData, share)];

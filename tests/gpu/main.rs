@@ -15,6 +15,7 @@ mod conforming_map;
 mod contact;
 mod distance;
 mod elastic;
+mod finding;
 mod linear;
 mod motion;
 mod parity;

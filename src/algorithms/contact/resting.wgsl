@@ -17,7 +17,7 @@ struct Contact {
     bounce: f32,
     row_start: u32,
     row_end: u32,
-    unused: u32,
+    gap: f32,
 }
 
 // A particle below a point.
@@ -69,6 +69,8 @@ fn allowed(contact: Contact, wanted: vec3f, pressed: f32) -> vec3f {
 }
 
 fn correct_position(number: u32) {
+    // What was found to be far away has no particles.
+    if (contacts[number].row_start == contacts[number].row_end) { return; }
     let contact = contacts[number];
     var way = vec3f(0.0);
     for (var n = contact.row_start; n < contact.row_end; n++) { way += d[parts[n].particle].xyz * parts[n].weight; }

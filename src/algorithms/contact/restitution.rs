@@ -4,7 +4,7 @@
 //! Test:     tests/algorithms/{resting,pair}.rs
 
 /// Surfaces count as at least this thick: below the speed of a fall through it nothing bounces [m].
-const LEAST_THICKNESS: f64 = 1e-3;
+pub const LEAST_THICKNESS: f64 = 1e-3;
 
 /// The normal speed after a contact of two surfaces that meet at `normal_speed`, negative where they come nearer. What a fall through
 /// their thickness could have made is a contact that lasts: 0 [m/s].

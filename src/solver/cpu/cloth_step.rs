@@ -223,6 +223,11 @@ impl<'m> ClothStep<'m> {
         is_due.then(|| world.h * f64::from(self.air_interval.min(world.steps_left)))
     }
 
+    /// Its number among all bodies.
+    pub(in crate::solver) fn number(&self) -> usize {
+        self.number
+    }
+
     /// Contacts with colliders, from the state at the start of the step.
     pub(in crate::solver) fn find_contacts(&mut self, moving: &BodyState, world: &mut StepWorld) {
         self.contacts.find(self.number, self.cloth, moving, world);

@@ -27,11 +27,11 @@ const SEARCH_EDGES: f64 = 3.0;
 const WATCH_EDGES: f64 = 2.0;
 /// How far a point may move relative to the surface below its plane, in edge lengths: on a ball of ten edges' radius the plane is
 /// then off by less than a ten-thousandth of an edge.
-const PLANE_MARGIN: f64 = 0.04;
+pub const PLANE_MARGIN: f64 = 0.04;
 /// Speed at which what is inside a collider comes out [m/s].
-const PUSH_OUT_SPEED: f64 = 1.0;
+pub const PUSH_OUT_SPEED: f64 = 1.0;
 /// Cosine between two normals below which surfaces close on what is between them.
-const OPPOSITE: f64 = -0.3;
+pub const OPPOSITE: f64 = -0.3;
 /// Pairs from which on measuring them is shared out to threads.
 const PARALLEL_PAIRS: usize = 256;
 /// Sweeps over contacts of soft bodies: neighbours share particles, so one sweep would leave each where the next one has pushed it, and no
@@ -347,6 +347,51 @@ impl Contacts {
         depths.into_iter().fold(0.0, larger)
     }
 
+    /// What was pressed in the last step of a frame, where contacts are found elsewhere: `sums` are what was summed up for a point and a collider. The
+    /// planes are those of the step's end, where the points are now.
+    pub fn take_pressed(
+        &mut self,
+        skin: &Skin,
+        moving: &BodyState,
+        world: &mut StepWorld,
+        sums: impl Fn(Point, usize) -> (f64, Vec3) + Sync,
+    ) {
+        world.colliders.iter_mut().for_each(|collider| collider.place(1));
+        let margin = PLANE_MARGIN * skin.mean_edge;
+        let StepWorld { colliders, collider_friction, .. } = &*world;
+        let (rules, count) = (&self.rules, self.collider_count);
+        let contact = |(number, &point): (usize, &Point), collider: usize| {
+            let rule = rules[collider].as_ref()?;
+            let (pressed, held) = sums(point, collider);
+            let at = point.value(skin, &moving.x);
+            let nearest = colliders[collider].nearest(at, search_reach(skin, rule))?;
+            if pressed <= 0.0 && nearest.distance >= activation(rule) + margin {
+                return None;
+            }
+            let friction = rule.friction(skin.friction, collider_friction[collider]);
+            let mut resting = Resting::new(nearest.normal, at, nearest.distance - rule.thickness, friction);
+            resting.begin_step(at, 0.0, 0.0);
+            (resting.pressed, resting.held) = (pressed, held);
+            let anchor = colliders[collider].anchor(&nearest);
+            let pose = colliders[collider].poses(&anchor)[1];
+            Some(Contact {
+                point,
+                resting,
+                surface_velocity: Vec3::zeros(),
+                thickness: rule.thickness,
+                passes: false,
+                pair: (number * count + collider) as u32,
+                anchor,
+                local_point: pose.apply_inverse(at),
+                local_normal: pose.rotation.inverse_transform_vector(&nearest.normal),
+            })
+        };
+        let of_point = |numbered| (0..count).filter_map(move |collider| contact(numbered, collider));
+        let all = self.points.par_iter().enumerate().with_min_len(PARALLEL_PAIRS);
+        self.active = all.flat_map_iter(of_point).collect();
+        self.share_room(skin, moving);
+    }
+
     /// Whether a vertex is let pass a collider in this step.
     pub fn passes(&self, vertex: u32, collider: usize) -> bool {
         self.passing.binary_search(&(vertex, collider as u32)).is_ok()
@@ -531,7 +576,9 @@ fn search_reach(skin: &Skin, rule: &PairRule) -> f64 {
     SEARCH_EDGES * skin.mean_edge + activation(rule)
 }
 
-/// Distance from the surface at which a contact is watched: the sweeps may push a point this much further.
+/// Distance from the surface at which a contact is watched, in thicknesses: the sweeps may push a point this much further.
+pub const ACTIVATION: f64 = 1.5;
+
 fn activation(rule: &PairRule) -> f64 {
-    1.5 * rule.thickness
+    ACTIVATION * rule.thickness
 }

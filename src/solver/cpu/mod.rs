@@ -57,9 +57,9 @@ fn for_each<T: Send>(values: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
 /// What is the same for all bodies during one step.
 pub struct StepWorld<'a, 'm> {
     /// Where colliders are at the start and at the end of the step.
-    colliders: &'a mut [MovingCollider<'m>],
+    pub(in crate::solver) colliders: &'a mut [MovingCollider<'m>],
     /// Friction of each collider.
-    collider_friction: Vec<Friction>,
+    pub(in crate::solver) collider_friction: Vec<Friction>,
     /// Key-frame time at the start and end of the step.
     pub(in crate::solver) frames: [f64; 2],
     pub(in crate::solver) gravity: Vec3,

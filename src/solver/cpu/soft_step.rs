@@ -120,6 +120,11 @@ impl<'m> SoftStep<'m> {
         self.soft_targets.extend(pin_targets(pins, pins.soft.iter().map(|soft| &soft.pin), world));
     }
 
+    /// Its number among all bodies.
+    pub(in crate::solver) fn number(&self) -> usize {
+        self.number
+    }
+
     /// Which points are near colliders at the start of a step.
     pub(in crate::solver) fn find_contacts(&mut self, moving: &BodyState, world: &mut StepWorld) {
         self.contacts.find(self.number, self.body, moving, world);

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::cloth_parts::{self as parts, AirData, BeatData, DistanceData, GoalData, Held};
 use super::cloth_systems::{BendingSystem, ConstraintSystem};
 use super::contact::DeviceContacts;
+use super::finding::Finder;
 use super::particles::{Four, Particles, StepData, four};
 use super::work::{Dispatch, Gpu, Told};
 use crate::algorithms::cloth::distance::Distance;
@@ -54,11 +55,14 @@ pub struct GpuCloth<'m> {
     pins: Option<Held>,
     /// None without colliders.
     contacts: Option<DeviceContacts>,
+    /// Finds what is near; none where the processor does.
+    finder: Option<Finder>,
+    model: &'m Model,
 }
 
 impl<'m> GpuCloth<'m> {
     /// For a cloth; none where the device cannot do what it needs.
-    pub fn new(gpu: &Rc<Gpu>, number: usize, cloth: &'m ClothModel, model: &Model) -> Option<Self> {
+    pub fn new(gpu: &Rc<Gpu>, number: usize, cloth: &'m ClothModel, model: &'m Model) -> Option<Self> {
         let particles = Particles::new(gpu, &cloth.k, &cloth.pins.particles);
         let system = match cloth.solver {
             SolverChoice::Iterative => None,
@@ -90,14 +94,22 @@ impl<'m> GpuCloth<'m> {
         springs.extend(parts::diagonals(gpu, &particles, &cloth.diagonals)?);
         let mut host = ClothStep::new(number, cloth, model);
         host.bending.is_elsewhere = true;
+        let is_seen = model.has_touching_triangles() || cloth.solver == SolverChoice::Pcg && model.has_contacts();
+        let mut contacts = (!model.colliders.is_empty()).then(|| DeviceContacts::of_skin(gpu, cloth, &particles));
+        let finder = match &mut contacts {
+            Some(contacts) if !is_seen => Finder::of_skin(gpu, number, model, &particles, contacts),
+            _ => None,
+        };
         Some(GpuCloth {
             host,
             system,
             bending_system: None,
-            contacts: (!model.colliders.is_empty()).then(|| DeviceContacts::of_skin(gpu, cloth, &particles)),
             gpu: Rc::clone(gpu),
-            is_watched: model.has_contacts(),
-            is_seen: model.has_touching_triangles() || cloth.solver == SolverChoice::Pcg && model.has_contacts(),
+            is_watched: model.has_contacts() && finder.is_none(),
+            is_seen,
+            contacts,
+            finder,
+            model,
             is_fetched: false,
             is_left_apart: false,
             bend: parts::bending(gpu, &particles, &cloth.bending, &beat_data),
@@ -220,6 +232,10 @@ impl BodyStep for GpuCloth<'_> {
                 contacts.load(self.cloth, &moving.x, &self.host.contacts);
             }
         }
+        if let (Some(finder), Some(contacts)) = (&mut self.finder, &self.contacts) {
+            finder.find(self.host.number(), self.cloth, self.model, world);
+            contacts.begin_found();
+        }
         self.particles.begin_step(StepData::new(world));
         self.particles.look_ahead(&self.host.pin_targets);
         self.gpu.run(self.soft_pins.iter().flat_map(|pins| &pins.places));
@@ -298,7 +314,7 @@ impl BodyStep for GpuCloth<'_> {
         self.gpu.run(self.pins.iter().flat_map(|pins| &pins.velocities));
         if let Some(contacts) = &self.contacts {
             contacts.velocities();
-            if world.steps_left == 1 {
+            if world.steps_left == 1 && self.finder.is_none() {
                 contacts.read(&mut self.host.contacts);
             }
         }
@@ -310,6 +326,9 @@ impl BodyStep for GpuCloth<'_> {
     }
 
     fn polish(&mut self, moving: &mut BodyState, world: &mut StepWorld) {
+        if let (Some(finder), Some(contacts)) = (&self.finder, &self.contacts) {
+            finder.read(contacts, &mut self.host.contacts, self.cloth, moving, world);
+        }
         self.host.polish(moving, world);
     }
 

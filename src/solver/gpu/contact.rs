@@ -57,7 +57,8 @@ pub struct ContactData {
     pub row_start: u32,
     /// Behind the last one.
     pub row_end: u32,
-    unused: u32,
+    /// How far above the thick surface it is at the start, where the device has found it [m].
+    pub gap: f32,
 }
 
 /// A particle below a point as kernels have it.
@@ -106,7 +107,7 @@ fn midpoint_count(skin: &Skin) -> usize {
 }
 
 /// Where a point is in `point_rows`.
-fn row_of(skin: &Skin, point: Point) -> u32 {
+pub(in crate::solver) fn row_of(skin: &Skin, point: Point) -> u32 {
     let vertices = skin.map.vertex_count() as u32;
     match point {
         Point::Vertex(v) => v,
@@ -237,6 +238,18 @@ impl Grouped {
     }
 }
 
+/// What is needed to find out which contacts are near.
+pub(super) struct Standing<'a> {
+    /// Of each point that can move where its particles begin and end, and its contact with each primitive.
+    pub lists: Vec<u32>,
+    /// Of all points the number of the first contact.
+    pub places: Vec<Option<u32>>,
+    /// The particles below points.
+    pub parts: &'a Slab<PartData>,
+    /// The contacts.
+    pub contacts: &'a Slab<ContactData>,
+}
+
 /// The contacts of one body.
 pub struct DeviceContacts {
     gpu: Rc<Gpu>,
@@ -312,6 +325,41 @@ impl DeviceContacts {
         }
     }
 
+    /// From now on each point that can move has a contact with each of some primitives, whether or not they are near: which ones are, and how, the
+    /// device finds out. What is needed for that; none where it does not fit into a binding.
+    pub(super) fn stand_by(&mut self, primitive_count: usize) -> Option<Standing<'_>> {
+        let moves = |row: &[(u32, f64, f64)]| row.iter().any(|part| part.2 != 0.0);
+        let mut places = vec![None; self.rows.len()];
+        let mut points = Vec::new();
+        for (point, place) in places.iter_mut().enumerate().filter(|(point, _)| moves(self.rows.row(*point))) {
+            *place = Some(points.len() as u32);
+            points.extend(std::iter::repeat_n(point as u32, primitive_count));
+        }
+        let largest = points.len() * size_of::<ContactData>();
+        if points.is_empty() || largest as u64 > self.gpu.limits().binding {
+            return None;
+        }
+        self.make_room(points.len());
+        self.points = points;
+        let (order, starts) = arrange(&self.rows, self.particle_count, &self.points);
+        self.order = order;
+        self.regroup(&starts);
+        let mut slots = vec![0; self.order.len()];
+        self.order.iter().enumerate().for_each(|(slot, &number)| slots[number as usize] = slot as u32);
+        let of_point = |(point, slots): (&[u32], &[u32])| {
+            let point = point[0] as usize;
+            [&[self.row_starts[point], self.row_starts[point + 1]], slots].concat()
+        };
+        let chunks = self.points.chunks(primitive_count).zip(slots.chunks(primitive_count));
+        let lists: Vec<u32> = chunks.flat_map(of_point).collect();
+        Some(Standing { lists, places, parts: &self.shared.parts, contacts: &self.shared.contacts })
+    }
+
+    /// Begin a step whose contacts the device has found.
+    pub fn begin_found(&self) {
+        self.gpu.run([&self.begin]);
+    }
+
     /// Begin a step with what the processor has found, from the positions at the step's start.
     pub(in crate::solver) fn load(&mut self, skin: &Skin, x: &[Vec3], contacts: &Contacts) {
         let touch = |contact: &Contact| Touch {
@@ -358,7 +406,7 @@ impl DeviceContacts {
             bounce: resting.bounce as f32,
             row_start: self.row_starts[point],
             row_end: self.row_starts[point + 1],
-            unused: 0,
+            gap: 0.0,
         }
     }
 

@@ -27,6 +27,7 @@ mod cloth;
 pub mod cloth_parts;
 pub mod cloth_systems;
 pub mod contact;
+pub mod finding;
 pub mod linear;
 pub mod particles;
 mod profile;
@@ -61,6 +62,7 @@ pub const SOURCES: &[Source] = &[
     cloth_systems::LINEAR_SYSTEM,
     cloth_systems::BENDING_SYSTEM,
     contact::RESTING,
+    finding::FINDING,
     linear::ONE,
     linear::THREE,
     linear::BLOCKS,

@@ -1,13 +1,15 @@
 //! A soft body on the device, whatever fills it. See `cpu/soft_step.rs` for the order of a step.
 //!
 //! The processor learns after each batch of sweeps whether they were enough (one small read), and the state at the frame's end. Where something
-//! can touch, it also sees the state at the end of every step, because it looks for what is near.
+//! can touch, it also sees the look-ahead positions of every step, because it judges volumes after contacts, and where triangles can, the state at the
+//! end of every step, because it looks for what is near.
 
 use std::rc::Rc;
 
 use bytemuck::{Pod, Zeroable};
 
 use super::contact::DeviceContacts;
+use super::finding::Finder;
 use super::particles::{Four, Particles, StepData, four, split};
 use super::reduce::Control;
 use super::shapes::GpuShapes;
@@ -80,6 +82,9 @@ pub struct GpuSoft<'m> {
     touches: Slab<u32>,
     /// None where nothing can touch.
     contacts: Option<DeviceContacts>,
+    /// Finds what is near; none where the processor does.
+    finder: Option<Finder>,
+    model: &'m Model,
     /// Whether the processor sees places and velocities in every step.
     is_watched: bool,
     /// Whether the body touches colliders at all.
@@ -94,7 +99,7 @@ pub struct GpuSoft<'m> {
 
 impl<'m> GpuSoft<'m> {
     /// For a soft body; none where the device cannot do what it needs.
-    pub fn new(gpu: &Rc<Gpu>, number: usize, body: &'m SoftBodyModel, model: &Model) -> Option<Self> {
+    pub fn new(gpu: &Rc<Gpu>, number: usize, body: &'m SoftBodyModel, model: &'m Model) -> Option<Self> {
         if body.flesh.volume_tolerance < LEAST_TOLERANCE {
             return None;
         }
@@ -105,13 +110,21 @@ impl<'m> GpuSoft<'m> {
             Inside::Shape(shape) => Box::new(GpuShapes::new(gpu, body, shape, &particles)),
         };
         let host = SoftStep::new(number, body, model);
+        let meets_colliders = (0..model.colliders.len()).any(|collider| host.contacts.meets(collider));
+        let mut contacts = model.has_contacts().then(|| DeviceContacts::of_skin(gpu, body, &particles));
+        let finder = match &mut contacts {
+            Some(contacts) if meets_colliders => Finder::of_skin(gpu, number, model, &particles, contacts),
+            _ => None,
+        };
         Some(GpuSoft {
             air: SkinAir::new(gpu, body, &particles),
             soft_pins: SoftPins::new(gpu, body, &particles),
             touches: gpu.zeros("touches", body.k.len()),
-            contacts: model.has_contacts().then(|| DeviceContacts::of_skin(gpu, body, &particles)),
-            is_watched: model.has_contacts(),
-            meets_colliders: (0..model.colliders.len()).any(|collider| host.contacts.meets(collider)),
+            is_watched: model.has_contacts() && finder.is_none(),
+            meets_colliders,
+            contacts,
+            finder,
+            model,
             has_triangles: model.has_touching_triangles(),
             is_fetched: false,
             is_judged: false,
@@ -134,7 +147,7 @@ impl<'m> GpuSoft<'m> {
 
     /// Which particles touch something.
     fn mark_touching(&mut self, again: bool) {
-        if again {
+        if again && self.finder.is_none() {
             // What other bodies have moved is known here.
             self.fetch();
             if let Some(contacts) = &self.contacts {
@@ -182,7 +195,10 @@ impl BodyStep for GpuSoft<'_> {
             self.air.blow(&self.host.wind);
         }
         self.filling.damp();
-        if let Some(contacts) = self.contacts.as_mut().filter(|_| self.meets_colliders) {
+        if let (Some(finder), Some(contacts)) = (&mut self.finder, &self.contacts) {
+            finder.find(self.host.number(), self.body, self.model, world);
+            contacts.begin_found();
+        } else if let Some(contacts) = self.contacts.as_mut().filter(|_| self.meets_colliders) {
             // How fast what touches arrives decides how it bounces, and how far it may come.
             if blows
                 || self.body.flesh.damping > 0.0
@@ -208,7 +224,7 @@ impl BodyStep for GpuSoft<'_> {
             return;
         }
         let [fewest, most] = self.host.filling.sweeps();
-        let is_touched = self.host.contacts.active.iter().any(|contact| !contact.passes);
+        let is_touched = self.finder.is_some() || self.host.contacts.active.iter().any(|contact| !contact.passes);
         if is_touched {
             self.touch(1);
         }
@@ -298,7 +314,7 @@ impl BodyStep for GpuSoft<'_> {
         let is_last = world.steps_left == 1;
         if let Some(contacts) = &self.contacts {
             contacts.velocities();
-            if is_last {
+            if is_last && self.finder.is_none() {
                 contacts.read(&mut self.host.contacts);
             }
         }
@@ -312,6 +328,9 @@ impl BodyStep for GpuSoft<'_> {
     }
 
     fn polish(&mut self, moving: &mut BodyState, world: &mut StepWorld) {
+        if let (Some(finder), Some(contacts)) = (&self.finder, &self.contacts) {
+            finder.read(contacts, &mut self.host.contacts, self.body, moving, world);
+        }
         self.host.polish(moving, world);
     }
 

@@ -1,0 +1,252 @@
+//! Which points of a body are near primitive colliders, found on the device: nothing has to come to the processor during a frame.
+//!
+//! The processor tells where the primitives are in a step, if they move. What was pressed comes back with the state at the frame's end.
+
+use std::rc::Rc;
+
+use bytemuck::{Pod, Zeroable};
+
+use super::contact::{DeviceContacts, row_of};
+use super::particles::{Four, Particles, single, split};
+use super::reduce::Reduction;
+use super::work::{Binding, Dispatch, Gpu, Source, Told};
+use crate::algorithms::contact::friction::Friction;
+use crate::algorithms::contact::{restitution, signed_distance};
+use crate::math::motion::Pose;
+use crate::math::{Mat3, Vec3};
+use crate::model::{BodyState, Model, MovingCollider, Skin};
+use crate::scene::Shape;
+use crate::solver::cpu::StepWorld;
+use crate::solver::cpu::contacts::{ACTIVATION, Contacts, OPPOSITE, PLANE_MARGIN, PUSH_OUT_SPEED, Point};
+
+/// The kernels that find contacts.
+pub const FINDING: Source = Source {
+    name: "finding",
+    text: concat!(
+        include_str!("../../algorithms/contact/signed_distance.wgsl"),
+        include_str!("../../algorithms/contact/finding.wgsl")
+    ),
+    constants: &[
+        ("LEAST_LENGTH", signed_distance::LEAST_LENGTH),
+        ("LEAST_THICKNESS", restitution::LEAST_THICKNESS),
+        ("ACTIVATION", ACTIVATION),
+        ("OPPOSITE", OPPOSITE),
+    ],
+};
+
+/// A primitive during a step as kernels have it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct PrimitiveData {
+    place: [f32; 3],
+    kind: u32,
+    place_low: [f32; 3],
+    radius: f32,
+    axis_x: [f32; 3],
+    sliding: f32,
+    axis_y: [f32; 3],
+    sticking: f32,
+    axis_z: [f32; 3],
+    thickness: f32,
+    turn_x: [f32; 3],
+    restitution: f32,
+    turn_y: [f32; 3],
+    is_met: u32,
+    turn_z: [f32; 3],
+    unused_1: f32,
+    shift: [f32; 3],
+    unused_2: f32,
+    extent: [f32; 3],
+    unused_3: f32,
+}
+
+/// How a body touches a primitive.
+#[derive(Clone, Copy, Debug)]
+pub struct Touching {
+    /// Distance that is kept [m].
+    pub thickness: f64,
+    /// Part of its speed that is left to what bounces.
+    pub restitution: f64,
+    /// Coulomb coefficients.
+    pub friction: Friction,
+}
+
+impl PrimitiveData {
+    /// A shape at the start and at the end of a step; none for a mesh. What no body touches has no `touching`.
+    pub fn new(shape: &Shape, [from, to]: [Pose; 2], touching: Option<Touching>) -> Option<Self> {
+        let (kind, middle, extent, radius) = match *shape {
+            Shape::Plane { point, normal } => (0, point, normal, 0.0),
+            Shape::Sphere { center, radius } => (1, center, Vec3::zeros(), radius),
+            Shape::Box { center, size } => (2, center, size, 0.0),
+            Shape::Capsule { from, to, radius } => (3, (from + to) * 0.5, to - from, radius),
+            Shape::Cylinder { from, to, radius } => (4, (from + to) * 0.5, to - from, radius),
+            Shape::Mesh { .. } => return None,
+        };
+        let place = from.apply(middle);
+        let [high, low] = split(place, 0.0);
+        // Small differences of large numbers are taken here.
+        let turn = (to.rotation * from.rotation.inverse()).into_inner() - Mat3::identity();
+        let column = |m: &Mat3, n: usize| single(m.column(n).into_owned());
+        let axes = from.rotation.matrix();
+        let Touching { thickness, restitution, friction } =
+            touching.unwrap_or(Touching { thickness: 0.0, restitution: 0.0, friction: Friction::from(0.0) });
+        Some(PrimitiveData {
+            place: [high[0], high[1], high[2]],
+            kind,
+            place_low: [low[0], low[1], low[2]],
+            radius: radius as f32,
+            axis_x: column(axes, 0),
+            sliding: friction.dynamic as f32,
+            axis_y: column(axes, 1),
+            sticking: friction.sticking as f32,
+            axis_z: column(axes, 2),
+            thickness: thickness as f32,
+            turn_x: column(&turn, 0),
+            restitution: restitution as f32,
+            turn_y: column(&turn, 1),
+            is_met: u32::from(touching.is_some()),
+            turn_z: column(&turn, 2),
+            shift: single(to.apply(middle) - place),
+            extent: single(extent),
+            ..PrimitiveData::default()
+        })
+    }
+}
+
+/// `Finding` of the kernels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct FindingData {
+    h: f32,
+    gravity: f32,
+    push: f32,
+    margin: f32,
+    primitives: u32,
+    unused: [u32; 3],
+}
+
+impl FindingData {
+    /// For a step of length `h` [s] with so much gravity [m/s²], edges of such a length [m] and so many primitives.
+    pub fn new(h: f64, gravity: f64, mean_edge: f64, primitive_count: usize) -> Self {
+        FindingData {
+            h: h as f32,
+            gravity: gravity as f32,
+            push: (PUSH_OUT_SPEED * h) as f32,
+            margin: (PLANE_MARGIN * mean_edge) as f32,
+            primitives: primitive_count as u32,
+            unused: [0; 3],
+        }
+    }
+}
+
+/// Finds the contacts of one body.
+pub struct Finder {
+    gpu: Rc<Gpu>,
+    finding: Told<FindingData>,
+    primitives: Told<PrimitiveData>,
+    measure: Dispatch,
+    largest: Reduction,
+    find: Dispatch,
+    /// Of each point the number of its first contact, if it can move.
+    places: Vec<Option<u32>>,
+    /// Contacts of each.
+    count: usize,
+}
+
+impl Finder {
+    /// For a body and what it has in a model; none where something else than primitives touches it, or where that is too much for a binding.
+    pub(in crate::solver) fn of_skin(
+        gpu: &Rc<Gpu>,
+        number: usize,
+        model: &Model,
+        particles: &Particles,
+        contacts: &mut DeviceContacts,
+    ) -> Option<Self> {
+        let rules = model.contact.with_colliders(number);
+        let is_simple =
+            |(collider, rule): (usize, &Option<_>)| rule.is_none() || model.colliders[collider].primitive().is_some();
+        if model.has_touching_triangles() || !rules.iter().enumerate().all(is_simple) {
+            return None;
+        }
+        Self::new(gpu, rules.len(), particles, contacts)
+    }
+
+    /// For the points of a body that can move, and so many primitives.
+    pub fn new(gpu: &Rc<Gpu>, count: usize, particles: &Particles, contacts: &mut DeviceContacts) -> Option<Self> {
+        let standing = contacts.stand_by(count)?;
+        let point_count = standing.lists.len() / (2 + count);
+        let finding = Told::new(gpu, "finding", 1);
+        let primitives = Told::new(gpu, "primitives", count);
+        let speeds = gpu.zeros::<Four>("speeds", particles.len());
+        let fastest = gpu.zeros::<Four>("fastest", 1);
+        let points = gpu.slab("points", &standing.lists);
+        let Particles { x, low, v, .. } = particles;
+        let bound: [(u32, &dyn Binding); 9] = [
+            (1, &finding),
+            (2, &primitives),
+            (3, x),
+            (4, low),
+            (5, v),
+            (6, standing.parts),
+            (7, &points),
+            (8, standing.contacts),
+            (9, &fastest),
+        ];
+        let of_point = standing.parts.len().div_ceil(point_count.max(1)) * (12 + 48 * (1 + count)) + 8;
+        let bytes = of_point + count * (4 + size_of::<PrimitiveData>() + 64);
+        let find = gpu.dispatch(&FINDING, "find_contacts", 0..point_count, bytes, &bound);
+        let all = 0..particles.len();
+        Some(Finder {
+            measure: gpu.dispatch(&FINDING, "measure_speeds", all, 32, &[(5, v), (10, &speeds)]),
+            largest: Reduction::largest(gpu, &speeds, &fastest),
+            gpu: Rc::clone(gpu),
+            places: standing.places,
+            find,
+            finding,
+            primitives,
+            count,
+        })
+    }
+
+    /// What is near at the start of a step.
+    pub(in crate::solver) fn find(&mut self, number: usize, skin: &Skin, model: &Model, world: &StepWorld) {
+        let touching = |collider: usize| {
+            let rule = model.contact.with_colliders(number)[collider]?;
+            let friction = rule.friction(skin.friction, world.collider_friction[collider]);
+            Some(Touching { thickness: rule.thickness, restitution: rule.restitution, friction })
+        };
+        let data = |(place, collider): (usize, &MovingCollider)| {
+            PrimitiveData::new(collider.model.primitive()?, collider.rigid_poses(), touching(place))
+        };
+        // Meshes that the body does not touch are there as well.
+        let primitives: Vec<PrimitiveData> =
+            world.colliders.iter().enumerate().map(|numbered| data(numbered).unwrap_or_default()).collect();
+        self.find_near(FindingData::new(world.h, world.gravity.norm(), skin.mean_edge, self.count), &primitives);
+    }
+
+    /// The same for these primitives.
+    pub fn find_near(&mut self, finding: FindingData, primitives: &[PrimitiveData]) {
+        self.finding.tell(&self.gpu, [finding].into_iter());
+        self.primitives.tell(&self.gpu, primitives.iter().copied());
+        self.gpu.run([&self.measure]);
+        self.largest.run(&self.gpu);
+        self.gpu.run([&self.find]);
+    }
+
+    /// At a frame's end, what its last step has pressed.
+    pub(in crate::solver) fn read(
+        &self,
+        device: &DeviceContacts,
+        contacts: &mut Contacts,
+        skin: &Skin,
+        moving: &BodyState,
+        world: &mut StepWorld,
+    ) {
+        let (sums, places) = (device.sums(), &self.places);
+        let at = |point: Point, collider: usize| {
+            let first = places.get(row_of(skin, point) as usize).copied().flatten();
+            first.and_then(|first| sums.get(first as usize + collider)).copied().unwrap_or_default()
+        };
+        contacts.take_pressed(skin, moving, world, at);
+    }
+}
