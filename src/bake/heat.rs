@@ -9,11 +9,32 @@ use crate::mesh::closest::closest_on_triangle;
 
 /// The edges of some triangles, each once, ascending.
 pub fn edges(triangles: &[[u32; 3]]) -> Vec<[u32; 2]> {
-    let of_triangle = |&[a, b, c]: &[u32; 3]| [[a, b], [b, c], [c, a]].map(|[a, b]| [a.min(b), a.max(b)]);
-    let mut edges: Vec<[u32; 2]> = triangles.iter().flat_map(of_triangle).collect();
+    let mut edges: Vec<[u32; 2]> = triangles.iter().flat_map(ascending).collect();
     edges.sort_unstable();
     edges.dedup();
     edges
+}
+
+fn ascending(&[a, b, c]: &[u32; 3]) -> [[u32; 2]; 3] {
+    [[a, b], [b, c], [c, a]].map(|[a, b]| [a.min(b), a.max(b)])
+}
+
+/// The edges of an object's polygons, without the diagonals that cut them: nobody has promised that those keep their length.
+pub fn polygon_edges(object: &MovieObject) -> Vec<[u32; 2]> {
+    let mut sides: Vec<[u32; 2]> = Vec::new();
+    let mut triangles = object.triangles.iter();
+    for &[corners, count] in &object.faces {
+        for _ in 0..count {
+            let polygon: Vec<[u32; 3]> = triangles.by_ref().take(corners as usize - 2).copied().collect();
+            let mut all: Vec<[u32; 2]> = polygon.iter().flat_map(ascending).collect();
+            all.sort_unstable();
+            // A diagonal belongs to two triangles of its polygon, a side to one.
+            sides.extend(all.chunk_by(|a, b| a == b).filter(|alike| alike.len() == 1).map(|alike| alike[0]));
+        }
+    }
+    sides.sort_unstable();
+    sides.dedup();
+    sides
 }
 
 /// Of each vertex the stretch of that edge which has changed most: `l / l0 - 1`.

@@ -55,6 +55,8 @@ pub struct MovieObject {
     pub rest: Vec<[f32; 3]>,
     /// Its polygons, cut as the simulation cuts them.
     pub triangles: Vec<[u32; 3]>,
+    /// Which triangles are one polygon: how many corners, and how many such polygons follow each other.
+    pub faces: Vec<[u32; 2]>,
     /// sRGB.
     pub colour: [f32; 3],
     /// Whether it is shown unless asked for: what stands behind a render mesh is not.
@@ -520,20 +522,40 @@ const COLOURS: [[f32; 3]; 8] = [
 ];
 const GREY: [f32; 3] = [0.66, 0.67, 0.69];
 
+/// A part of a linear colour as screens show it.
+fn srgb(linear: f64) -> f32 {
+    let linear = linear.clamp(0.0, 1.0);
+    (if linear <= 0.003_130_8 { 12.92 * linear } else { 1.055 * linear.powf(1.0 / 2.4) - 0.055 }) as f32
+}
+
 impl MovieObject {
     fn new(name: &str, kind: Kind, mesh: &PolyMesh, number: usize) -> Self {
-        let mut triangles = Vec::new();
+        let (mut triangles, mut faces) = (Vec::new(), Vec::<[u32; 2]>::new());
         for face in 0..mesh.face_count() {
             let corners = mesh.face(face);
             let points: Vec<Vec3> = corners.iter().map(|corner| mesh.positions[corner.position as usize]).collect();
-            triangles.extend(triangulate(&points).into_iter().map(|ear| ear.map(|corner| corners[corner].position)));
+            let ears = triangulate(&points);
+            let sides = ears.len() as u32 + 2;
+            match faces.last_mut().filter(|run| run[0] == sides) {
+                Some(run) => run[1] += 1,
+                None => faces.push([sides, 1]),
+            }
+            triangles.extend(ears.into_iter().map(|ear| ear.map(|corner| corners[corner].position)));
         }
+        // What another tool has coloured keeps its colour.
+        let own = mesh.material_definitions.first().filter(|_| kind == Kind::Mesh).map(|material| material.base_color);
+        let own = own.filter(|colour| colour[..3] != [1.0; 3]).map(|[r, g, b, _]| [r, g, b].map(srgb));
         MovieObject {
             name: name.to_owned(),
             kind,
             rest: mesh.positions.iter().map(|p| p.map(|x| x as f32).into()).collect(),
             triangles,
-            colour: if kind == Kind::Collider { GREY } else { COLOURS[number % COLOURS.len()] },
+            faces,
+            colour: match own {
+                Some(colour) => colour,
+                None if kind == Kind::Collider => GREY,
+                None => COLOURS[number % COLOURS.len()],
+            },
             is_shown: true,
             has_lengths: false,
             max_stretch: None,

@@ -9,7 +9,7 @@ use super::terminal::{log, print};
 use crate::bake::movie::Movie;
 use crate::bake::{Exit, Failure};
 use crate::cache::atomic::AtomicFile;
-use crate::preview::content::Bake;
+use crate::preview::content::{Bake, tell_apart};
 use crate::preview::export::{Exported, Reduction, export};
 use crate::preview::server::Server;
 
@@ -51,6 +51,7 @@ pub fn run(arguments: &PreviewArgs) -> Result<(), Failure> {
         let cause = format!("{} has no frames", bake.movie().path.display());
         return Err(Failure::new(Exit::InvalidInput, cause, "bake it again with --restart"));
     }
+    tell_apart(&mut bakes);
     if let Some(page) = &arguments.export {
         let reduction = Reduction {
             every: arguments.every as usize,

@@ -53,7 +53,7 @@ impl Bake {
         let movie = &self.movie;
         let object = |object: &MovieObject| {
             json!({
-                "name": object.name, "kind": object.kind, "vertices": object.rest.len(), "triangles": object.triangles.len(),
+                "name": object.name, "kind": object.kind, "vertices": object.rest.len(), "triangles": object.triangles.len(), "faces": object.faces,
                 "colour": object.colour, "shown": object.is_shown, "stretch": object.has_lengths, "limit": object.max_stretch,
                 "still": object.is_still,
             })
@@ -130,6 +130,20 @@ impl Bake {
     /// Whether it may come further.
     pub fn is_running(&self) -> bool {
         self.movie.status == Some(Status::Running)
+    }
+}
+
+/// Give bakes of the same scene the names of their folders or files, so that they can be told apart.
+pub fn tell_apart(bakes: &mut [Bake]) {
+    let [first, rest @ ..] = bakes else { return };
+    if rest.iter().all(|bake| bake.movie.title != first.movie.title) {
+        return;
+    }
+    let name = |bake: &Bake| bake.movie.path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let names: Vec<Option<String>> = bakes.iter().map(name).collect();
+    let is_enough = names.windows(2).all(|pair| pair[0] != pair[1]);
+    for (bake, name) in bakes.iter_mut().zip(names) {
+        bake.movie.title = name.filter(|_| is_enough).unwrap_or_else(|| bake.movie.path.display().to_string());
     }
 }
 

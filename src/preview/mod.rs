@@ -14,7 +14,8 @@ pub mod server;
 const PAGE: &str = include_str!("page/index.html");
 const STYLE: &str = include_str!("page/style.css");
 /// In the order that `index.html` names.
-const SCRIPTS: [&str; 7] = [
+const SCRIPTS: [&str; 13] = [
+    include_str!("page/elements.js"),
     include_str!("page/geometry.js"),
     include_str!("page/source.js"),
     include_str!("page/camera.js"),
@@ -22,6 +23,11 @@ const SCRIPTS: [&str; 7] = [
     include_str!("page/metrics.js"),
     include_str!("page/timeline.js"),
     include_str!("page/viewer.js"),
+    include_str!("page/player.js"),
+    include_str!("page/picture.js"),
+    include_str!("page/controls.js"),
+    include_str!("page/panels.js"),
+    include_str!("page/handle.js"),
 ];
 
 /// The page with its style and scripts; `data` is what an exported one has in it.

@@ -6,6 +6,8 @@
 const SHADOW_SIZE = 1024;
 const COLOURINGS = { object: 0, stretch: 1, contact: 2, volume: 3 };
 
+const vec3 = (colour) => `vec3(${colour.map((part) => part.toFixed(3)).join(", ")})`;
+
 const COMMON = `#version 300 es
 precision highp float;
 const vec3 TOWARDS_LIGHT = normalize(vec3(-0.45, 0.8, 0.4));
@@ -70,17 +72,15 @@ out vec4 colour;
 vec3 linear(vec3 c) { return mix(c / 12.92, pow((c + 0.055) / 1.055, vec3(2.4)), step(0.04045, c)); }
 vec3 srgb(vec3 c) { return mix(c * 12.92, 1.055 * pow(c, vec3(1.0 / 2.4)) - 0.055, step(0.0031308, c)); }
 
-// Blue is shorter, red longer; what is over the limit goes on to a dark red, so that it is found.
+// As in elements.js: blue is shorter, red longer.
 vec3 diverging(float value) {
-  const vec3 LOW = vec3(0.16, 0.40, 0.82), MIDDLE = vec3(0.95, 0.95, 0.94), HIGH = vec3(0.84, 0.17, 0.15), OVER = vec3(0.38, 0.0, 0.22);
-  float size = min(abs(value), 1.0);
-  vec3 inside = mix(MIDDLE, value < 0.0 ? LOW : HIGH, size);
-  return mix(inside, OVER, value > 0.0 ? smoothstep(1.02, 1.5, value) : 0.0);
+  vec3 inside = mix(${vec3(HEAT.middle)}, value < 0.0 ? ${vec3(HEAT.low)} : ${vec3(HEAT.high)}, min(abs(value), 1.0));
+  return mix(inside, ${vec3(HEAT.over)}, smoothstep(1.02, 1.5, value));
 }
 
 vec3 near(float value) {
-  const vec3 FAR = vec3(0.86, 0.87, 0.88), CLOSE = vec3(0.98, 0.76, 0.38), TOUCH = vec3(0.80, 0.22, 0.10);
-  return value < 0.5 ? mix(FAR, CLOSE, 2.0 * value) : mix(CLOSE, TOUCH, 2.0 * value - 1.0);
+  const vec3 CLOSE = ${vec3(HEAT.close)};
+  return value < 0.5 ? mix(${vec3(HEAT.far)}, CLOSE, 2.0 * value) : mix(CLOSE, ${vec3(HEAT.touch)}, 2.0 * value - 1.0);
 }
 
 void main() {
@@ -428,7 +428,6 @@ class Drawing {
     gl.uniformMatrix4fv(at("to_picture"), false, matrix);
     gl.uniform1f(at("points"), 1);
     gl.uniform1f(at("flat_shading"), style.smooth ? 0 : 1);
-    gl.uniform4fv(at("tint"), layer.tint);
     gl.uniform1f(at("opacity"), layer.opacity);
     gl.bindVertexArray(layer.buffers.array);
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, layer.buffers.triangles);
@@ -438,6 +437,7 @@ class Drawing {
         gl.uniform1i(at("colouring"), COLOURINGS[object.colouring]);
         gl.uniform3fv(at("base"), object.colour);
         gl.uniform1f(at("limit"), object.limit);
+        gl.uniform4fv(at("tint"), object.tint);
         gl.drawElements(gl.TRIANGLES, object.range.corners, gl.UNSIGNED_INT, 4 * object.range.firstCorner);
       }
     };

@@ -1,8 +1,6 @@
 // What is known of a mesh besides its vertices (edges, creases, seams), worked out once, and what is worked out of every
 // frame: places, normals, stretch. Nothing in here touches the page or WebGL; what runs a frame allocates nothing.
 
-"use strict";
-
 // Edges that are bent more than this at rest are meant to be sharp: a box is no ball.
 const CREASE_COSINE = Math.cos(Math.PI / 3);
 

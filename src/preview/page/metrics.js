@@ -69,9 +69,11 @@ class Log {
     return result;
   }
 
-  // What the figure may be: the object's own limit, else the gate of the bake.
+  // What the figure may be: the gate of the bake, which knows of pins that pull; without one the object's own limit.
   limit(metric, name) {
     const { gates, objects } = this.about;
+    const gate = gates?.[metric.gate] ?? null;
+    if (gate !== null) return gate;
     if (metric.objectLimit) {
       const limits = objects
         .filter((object) => object.stretch && (object.limit ?? null) !== null && (name === null || object.name === name) && object.kind !== "soft_body")
@@ -80,7 +82,7 @@ class Log {
       // Of several objects with different limits there is no one line.
       if (name === null && limits.length > 0 && limits.every((limit) => limit === limits[0])) return limits[0];
     }
-    return gates?.[metric.gate] ?? null;
+    return null;
   }
 
   // Broken promises of a frame: [object, degraded].

@@ -6,13 +6,6 @@ const SCRUB_HEIGHT = 40;
 const LINE_COLOURS = ["#ff9a5a", "#6aabff"];
 const FILL_COLOURS = ["rgb(255 154 90 / 0.13)", "rgb(106 171 255 / 0.08)"];
 
-const element = (tag, className, text) => {
-  const made = document.createElement(tag);
-  if (className) made.className = className;
-  if (text !== undefined) made.textContent = text;
-  return made;
-};
-
 class Timeline {
   // `onSeek(frame number)` is called for every place that the pointer goes to.
   constructor(root, onSeek) {
@@ -148,7 +141,8 @@ class Timeline {
     const lines = [element("div", "", `Frame ${frame}`)];
     lines[0].style.fontWeight = 600;
     const has = this.bakes.some((bake) => bake.frames.includes(frame));
-    if (!has) lines.push(element("div", "dim", frame > (this.frames[this.frames.length - 1] ?? 0) ? "not baked yet" : "not written"));
+    const isAhead = frame > this.frames[this.frames.length - 1] && this.bakes.some((bake) => bake.status === "running");
+    if (!has) lines.push(element("div", "dim", isAhead ? "not baked yet" : "not written"));
     this.logs.forEach((log, bake) => {
       const title = this.bakes.length > 1 ? `${this.bakes[bake].title}: ` : "";
       for (const metric of lane ? [lane.metric] : []) {
