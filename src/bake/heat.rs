@@ -56,7 +56,9 @@ pub fn stretch(edges: &[[u32; 2]], rest: &[[f32; 3]], positions: &[[f32; 3]]) ->
     stretches
 }
 
-/// How near the vertices of each object are to the surface of any other one: 1 within the distance that both keep, 0 from `REACH` times that on.
+/// How near each object's surface is to any other one around its vertices: 1 within the distance that both keep, 0 from `REACH` times that on.
+///
+/// On something round the middles of a coarse mesh's edges and triangles touch while its vertices stand off, so they are looked at as well.
 pub fn nearness(objects: &[MovieObject], positions: &[Vec<[f32; 3]>]) -> Vec<Vec<f32>> {
     let points: Vec<Vec<Vec3>> = positions.iter().map(|object| object.iter().copied().map(point).collect()).collect();
     let trees: Vec<Bvh> =
@@ -71,27 +73,51 @@ pub fn nearness(objects: &[MovieObject], positions: &[Vec<[f32; 3]>]) -> Vec<Vec
     };
     (0..objects.len())
         .map(|a| {
-            let of_vertex = |p: &Vec3| {
+            let others: Vec<usize> = (0..objects.len()).filter(|&b| touches(a, b)).collect();
+            let kept = |b: usize| objects[a].thickness + objects[b].thickness;
+            let nearness_of = |p: Vec3| {
                 let mut nearest = 0.0_f64;
-                for b in (0..objects.len()).filter(|&b| touches(a, b)) {
-                    let kept = objects[a].thickness + objects[b].thickness;
-                    let mut square = (REACH * kept).powi(2);
-                    trees[b].near(*p, square, |triangle| {
+                for &b in &others {
+                    let mut square = (REACH * kept(b)).powi(2);
+                    trees[b].near(p, square, |triangle| {
                         let corners = objects[b].triangles[triangle as usize].map(|v| points[b][v as usize]);
-                        let far = (closest_on_triangle(*p, corners).0 - p).norm_squared();
+                        let far = (closest_on_triangle(p, corners).0 - p).norm_squared();
                         if far < square {
                             square = far;
                         }
                         square
                     });
-                    let beyond = (square.sqrt() - kept * SLACK) / (kept * (REACH - SLACK));
+                    let beyond = (square.sqrt() - kept(b) * SLACK) / (kept(b) * (REACH - SLACK));
                     nearest = nearest.max((1.0 - beyond).clamp(0.0, 1.0));
                 }
                 nearest as f32
             };
-            points[a].par_iter().with_min_len(256).map(of_vertex).collect()
+            let finest = others.iter().map(|&b| REACH * kept(b)).fold(f64::INFINITY, f64::min);
+            let samples = samples(&objects[a].triangles, &points[a], finest);
+            let near: Vec<f32> = samples.par_iter().with_min_len(256).map(|sample| nearness_of(sample.0)).collect();
+            let mut of_vertices = vec![0.0_f32; points[a].len()];
+            for ((_, around), near) in samples.iter().zip(near) {
+                for &vertex in around {
+                    let known = &mut of_vertices[vertex as usize];
+                    *known = known.max(near);
+                }
+            }
+            of_vertices
         })
         .collect()
+}
+
+/// Points of a surface and the vertices around them: vertices, and of a mesh with edges longer than `finest` the middles too.
+fn samples(triangles: &[[u32; 3]], points: &[Vec3], finest: f64) -> Vec<(Vec3, [u32; 3])> {
+    let place = |v: u32| points[v as usize];
+    let mut samples: Vec<(Vec3, [u32; 3])> =
+        points.iter().zip(0..).map(|(&p, vertex): (&Vec3, u32)| (p, [vertex; 3])).collect();
+    let first_sides: f64 = triangles.iter().map(|&[a, b, _]| (place(b) - place(a)).norm()).sum();
+    if first_sides > finest * triangles.len() as f64 {
+        samples.extend(edges(triangles).iter().map(|&[a, b]| (0.5 * (place(a) + place(b)), [a, b, b])));
+        samples.extend(triangles.iter().map(|&around| (around.map(place).iter().sum::<Vec3>() / 3.0, around)));
+    }
+    samples
 }
 
 /// How far away something is seen as near, in parts of the distance that is kept.

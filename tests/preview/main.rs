@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, missing_docs, reason = "a test that cannot go on has failed")]
 
 mod browser;
+mod drawn;
 mod server;
 #[path = "../support/mod.rs"]
 mod support;

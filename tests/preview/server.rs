@@ -120,6 +120,13 @@ fn nothing_outside_of_the_bake_can_be_reached() {
     }
     let foreign = format!("GET / HTTP/1.1\r\nHost: example.com:{}\r\nConnection: close\r\n\r\n", preview.port);
     assert!(preview.raw(&foreign).starts_with(b"HTTP/1.1 403"));
+    // A page elsewhere whose name points to this machine is foreign whatever it asks for, and sends its own name.
+    for (host, status) in [("rebound.example.com", "403"), ("127.0.0.1.example.com", "403"), ("localhost", "200")] {
+        let asked = format!("GET /scene.json HTTP/1.1\r\nHost: {host}:{}\r\nConnection: close\r\n\r\n", preview.port);
+        let answer = String::from_utf8_lossy(&preview.raw(&asked)).into_owned();
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{host}: {answer}");
+        assert!(!answer.to_ascii_lowercase().contains("access-control-allow"), "other pages may not read it");
+    }
     assert!(preview.raw("GET / HTTP/1.1\r\nConnection: close\r\n\r\n").starts_with(b"HTTP/1.1 403"));
     assert!(preview.raw("POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").starts_with(b"HTTP/1.1 400"));
     assert!(preview.raw("nonsense\r\n\r\n").starts_with(b"HTTP/1.1 400"));
@@ -157,7 +164,10 @@ fn two_previews_run_at_once_and_ctrl_c_leaves_nothing_behind() {
     let interrupted =
         std::process::Command::new("kill").args(["-INT", &first.child.id().to_string()]).status().unwrap();
     assert!(interrupted.success());
-    first.child.wait().unwrap();
+    let ended = first.child.wait().unwrap();
+    // What ends by the signal is 130 in a shell, as every command of Kiln.
+    #[cfg(unix)]
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&ended), Some(2), "{ended:?}");
     assert!(std::net::TcpStream::connect(("127.0.0.1", first.port)).is_err());
     assert!(second.get("/").0.starts_with("HTTP/1.1 200"));
     assert_eq!(list(), before);

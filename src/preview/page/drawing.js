@@ -4,6 +4,8 @@
 // of the ground from below; a little from where one looks. Colours are lit in linear light.
 
 const SHADOW_SIZE = 1024;
+// Where the processor draws, shadows are coarser: blurring them would cost more than all the rest.
+const SOFTWARE_SHADOW_SIZE = 256;
 const COLOURINGS = { object: 0, stretch: 1, contact: 2, volume: 3 };
 
 const vec3 = (colour) => `vec3(${colour.map((part) => part.toFixed(3)).join(", ")})`;
@@ -260,10 +262,13 @@ class Drawing {
     this.blur = this.program(BLUR_VERTEX, BLUR_FRAGMENT);
     this.ground = this.program(GROUND_VERTEX, GROUND_FRAGMENT);
     this.nothing = gl.createVertexArray();
+    const about = gl.getExtension("WEBGL_debug_renderer_info");
+    const renderer = about ? String(gl.getParameter(about.UNMASKED_RENDERER_WEBGL)) : "";
+    const size = /swiftshader|llvmpipe|software|basic render/i.test(renderer) ? SOFTWARE_SHADOW_SIZE : SHADOW_SIZE;
     // One shadow for each picture that can be side by side.
     this.shadows = [0, 1].map(() => ({
-      mask: this.target(SHADOW_SIZE), between: this.target(SHADOW_SIZE), sharp: this.target(SHADOW_SIZE),
-      betweenSmall: this.target(SHADOW_SIZE / 4), wide: this.target(SHADOW_SIZE / 4),
+      mask: this.target(size), between: this.target(size), sharp: this.target(size),
+      betweenSmall: this.target(size / 4), wide: this.target(size / 4),
     }));
   }
 
