@@ -37,5 +37,6 @@ pub mod math;
 pub mod mesh;
 pub mod model;
 pub mod preview;
+pub mod render;
 pub mod scene;
 pub mod solver;

@@ -11,6 +11,7 @@ mod leave;
 mod load;
 mod preview;
 mod progress;
+mod render;
 mod schema;
 mod terminal;
 mod tet;
@@ -45,6 +46,8 @@ enum Command {
     Convert(convert::ConvertArgs),
     /// Look at a bake in the browser
     Preview(preview::PreviewArgs),
+    /// Make pictures of a bake, still or moving, without a screen
+    Render(Box<render::RenderArgs>),
     /// Fill a mesh with tetrahedra, as a soft body does, and write them
     Tet(tet::TetArgs),
     /// List the graphics cards and what would be used
@@ -86,6 +89,7 @@ pub fn run() -> ExitCode {
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Convert(arguments) => convert::run(arguments),
         Command::Preview(arguments) => preview::run(arguments),
+        Command::Render(arguments) => render::run(arguments),
         Command::Tet(arguments) => tet::run(arguments),
         Command::Devices(arguments) => devices::run(arguments),
         Command::Init(arguments) => init::run(arguments),
