@@ -11,6 +11,7 @@
 //!                    bake ─► cache::store (bake.kc, append-only, checksummed)
 //!                                      ▼
 //!                    cache::convert ─► pc2, mdd, obj, glb   (made again from the store at any time)
+//!                    bake::movie ─► preview, render         (the same, looked at)
 //! ```
 //!
 //! | layer | rooms | may use |
@@ -19,7 +20,7 @@
 //! | 1 | `mesh`, `scene` | 0 |
 //! | 2 | `import`, `algorithms` | 0-1 |
 //! | 3 | `model` | 0-2 |
-//! | 4 | `solver`, `cache` | 0-3 |
+//! | 4 | `solver`, `cache`, `render` | 0-3 |
 //! | 5 | `bake` | 0-4 |
 //! | 6 | `preview` | 0-5 |
 //! | 7 | `cli` | all |

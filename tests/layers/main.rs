@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 /// Rooms by layer; a new room is given its layer here.
-const LAYERS: [(&str, u32); 12] = [
+const LAYERS: [(&str, u32); 13] = [
     ("math", 0),
     ("mesh", 1),
     ("scene", 1),
@@ -13,6 +13,7 @@ const LAYERS: [(&str, u32); 12] = [
     ("model", 3),
     ("solver", 4),
     ("cache", 4),
+    ("render", 4),
     ("bake", 5),
     ("check", 5),
     ("preview", 6),
@@ -20,7 +21,7 @@ const LAYERS: [(&str, u32); 12] = [
 ];
 /// The methods are mathematics over meshes and know no scene.
 const ALGORITHMS_MAY_USE: [&str; 2] = ["math", "mesh"];
-const THREADS: [&str; 5] = ["solver", "model", "bake", "preview", "cli"];
+const THREADS: [&str; 6] = ["solver", "model", "render", "bake", "preview", "cli"];
 const FILES: [&str; 5] = ["scene", "import", "cache", "bake", "cli"];
 const UNSAFE: &str = "solver/cpu/independent.rs";
 
