@@ -68,6 +68,12 @@ fn without_a_card_gpu_fails_and_auto_bakes_the_same_bytes_as_the_processor() {
     let cpu = place.run(&[&bake[..], &["cpu", "--device", "cpu"]].concat());
     assert_eq!(cpu.code, Some(0), "{}", cpu.err);
     assert!(place.read("auto/bake.kc") == place.read("cpu/bake.kc"), "another result");
+    let caches = place.json("cpu/manifest.json")["caches"].clone();
+    assert!(!caches.as_array().unwrap().is_empty(), "{caches}");
+    for cache in caches.as_array().unwrap() {
+        let file = cache["file"].as_str().unwrap();
+        assert!(place.read(&format!("auto/{file}")) == place.read(&format!("cpu/{file}")), "{file} is another");
+    }
     assert_eq!(place.json("auto/manifest.json")["tool"], place.json("cpu/manifest.json")["tool"]);
 }
 

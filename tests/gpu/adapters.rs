@@ -19,8 +19,8 @@ fn vulkan_and_gl_agree() {
         ("edges that go slack", World::new(&sheet("stretch_only", "bend = 0"))),
         ("midpoints that bend", World::new(&sheet("midpoint", "bend = 1e-5"))),
         ("threads that a linear system holds", World::new(&sheet("grid", "solver = \"pcg\"\nmax_stretch = 0.01"))),
-        ("tetrahedra", World::new(&super::tets::held_bar())),
-        ("a matched shape", super::shapes::moved_ball()),
+        ("tetrahedra", World::new(&crate::tets::held_bar())),
+        ("a matched shape", crate::shapes::moved_ball()),
     ] {
         let mut backend = GpuBackend::new(&world.scene, &world.model, gl().unwrap(), false).unwrap();
         let end = world.simulate_on(&mut backend, |_| ());

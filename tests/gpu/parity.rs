@@ -64,7 +64,14 @@ fn a_hanging_sheet_agrees() {
 
 #[test]
 fn small_limits_change_nothing() {
-    let world = World::new(&sheet("grid", "bend = 0"));
-    let whole = on_device(&world, None).0;
-    assert_eq!(on_device(&world, Some(Limits { groups: 4, binding: 1 << 20 })).0, whole);
+    for (name, world) in [
+        ("threads", World::new(&sheet("grid", "bend = 0"))),
+        ("threads that a linear system holds", World::new(&sheet("grid", "solver = \"pcg\""))),
+        ("midpoints that bend", World::new(&sheet("midpoint", "bend = 3e-3"))),
+        ("tetrahedra", World::new(&crate::tets::held_bar())),
+        ("a matched shape", crate::shapes::moved_ball()),
+    ] {
+        let whole = on_device(&world, None).0;
+        assert_eq!(on_device(&world, Some(Limits { groups: 8, binding: 1 << 20 })).0, whole, "{name}");
+    }
 }

@@ -53,6 +53,8 @@ const COMPARED: &[(&str, &str)] = &[
     ("assembly", "Strides"),
     ("shapes", "Body"),
     ("shapes", "Particle"),
+    ("shapes", "Region"),
+    ("shapes", "Turn"),
     ("shapes", "Surface"),
     ("soft_pins", "SoftPin"),
     ("skin_air", "Triangle"),
