@@ -1,9 +1,10 @@
 //! Bakes on a device against bakes on the processor, and against themselves.
 
 use kiln::math::Vec3;
-use kiln::model::State;
+use kiln::model::{Moment, State};
 use kiln::solver::device::Counts;
 use kiln::solver::gpu::{GpuBackend, Limits};
+use kiln::solver::{Backend, Drive};
 
 use crate::open;
 use crate::support::World;
@@ -59,6 +60,34 @@ pub fn sheet(model: &str, rest: &str) -> String {
 fn a_hanging_sheet_agrees() {
     for model in ["stretch_only", "grid"] {
         agrees(model, &sheet(model, "bend = 0"));
+    }
+}
+
+/// One read-back a frame and nothing else where nothing can touch and nobody pulls.
+#[test]
+fn the_state_stays_on_the_device() {
+    for (name, world) in [
+        ("edges", World::new(&sheet("stretch_only", "bend = 0"))),
+        ("threads", World::new(&sheet("grid", "bend = 0"))),
+        ("midpoints", World::new(&sheet("midpoint", "bend = 0"))),
+    ] {
+        let mut backend = GpuBackend::new(&world.scene, &world.model, open(None), false).unwrap();
+        let mut state = world.start.clone();
+        let mut counts = Vec::new();
+        for frame in 0..4_u32 {
+            backend.drive(Drive {
+                moments: [frame, frame + 1].map(|frame| Moment::at(f64::from(frame))),
+                seconds: f64::from(frame) / 30.0,
+                frame_seconds: 1.0 / 30.0,
+                substeps: 20,
+            });
+            backend.advance(&mut state);
+            counts.push(backend.gpu().counts());
+        }
+        for pair in counts.windows(2) {
+            let more = |count: fn(&Counts) -> u64| count(&pair[1]) - count(&pair[0]);
+            assert_eq!((more(|c| c.uploads), more(|c| c.read_backs)), (0, 1), "{name}: {counts:?}");
+        }
     }
 }
 
