@@ -90,7 +90,14 @@ impl Framing {
         let camera = Camera::around(Vec3::zeros(), direction, 0.0, field_of_view);
         let slopes = [camera.slope * aspect / MARGIN, camera.slope / MARGIN];
         let (low, high) = (Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY));
-        Framing { camera, slopes, reach: [f64::NEG_INFINITY; 4], low, high, farthest: [f64::INFINITY, f64::NEG_INFINITY] }
+        Framing {
+            camera,
+            slopes,
+            reach: [f64::NEG_INFINITY; 4],
+            low,
+            high,
+            farthest: [f64::INFINITY, f64::NEG_INFINITY],
+        }
     }
 
     /// This point has to be seen; points that are not numbers do not count.

@@ -45,7 +45,8 @@ pub struct Scale<'a> {
 pub fn legend(picture: &mut Picture, scale: &Scale) {
     let size = text_size([picture.width(), picture.height()]);
     let ends: f32 = scale.marks.iter().map(|(_, text)| text_width(text, size) + 1.5 * size).sum();
-    let width = (24.0 * size).max(1.3 * ends).max(text_width(scale.title, size)).min(picture.width() as f32 - 5.0 * size);
+    let width =
+        (24.0 * size).max(1.3 * ends).max(text_width(scale.title, size)).min(picture.width() as f32 - 5.0 * size);
     if width < 8.0 * size {
         return; // too small to be read
     }

@@ -24,7 +24,8 @@ pub fn segments(letter: char) -> Vec<[[f32; 2]; 2]> {
             Some(digits) => (true, digits),
             None => (false, stroke),
         };
-        let digits: Vec<f32> = digits.chars().filter_map(|digit| digit.to_digit(16)).map(|digit| digit as f32).collect();
+        let digits: Vec<f32> =
+            digits.chars().filter_map(|digit| digit.to_digit(16)).map(|digit| digit as f32).collect();
         let points: Vec<[f32; 2]> = digits.chunks_exact(2).map(|point| [point[0], point[1] - BASE]).collect();
         let chain = if is_smooth { smooth(&points) } else { points };
         segments.extend(chain.windows(2).map(|pair| [pair[0], pair[1]]));

@@ -168,16 +168,22 @@ fn soften(values: &[f32], size: usize, weights: &[f32]) -> Vec<f32> {
 
 /// A value between four others.
 fn between(values: &[f32], size: usize, [u, v]: [f32; 2]) -> f32 {
-    let (x, y) = (u * size as f32 - 0.5, v * size as f32 - 0.5);
-    let (left, top) = (x.floor(), y.floor());
-    let (right, below) = (x - left, y - top);
-    let at = |x: f32, y: f32| {
-        let cell = |at: f32| at.clamp(0.0, size as f32 - 1.0) as usize;
-        values[cell(y) * size + cell(x)]
+    let last = size - 1;
+    let cell = |at: f32| {
+        let at = (at * size as f32 - 0.5).clamp(0.0, last as f32);
+        (at as usize, at - (at as usize) as f32)
     };
-    let upper = at(left, top) * (1.0 - right) + at(left + 1.0, top) * right;
-    let lower = at(left, top + 1.0) * (1.0 - right) + at(left + 1.0, top + 1.0) * right;
+    let ((x, right), (y, below)) = (cell(u), cell(v));
+    let (next, row, next_row) = ((x + 1).min(last), y * size, (y + 1).min(last) * size);
+    let upper = values[row + x] * (1.0 - right) + values[row + next] * right;
+    let lower = values[next_row + x] * (1.0 - right) + values[next_row + next] * right;
     upper * (1.0 - below) + lower * below
+}
+
+/// Rounded; far quicker than `round` where the processor has no such thing. Right below 2^22.
+fn nearest_whole(x: f32) -> f32 {
+    const SHIFT: f32 = 12_582_912.0; // 1.5 * 2^23: what is added to it loses its fraction
+    (x + SHIFT) - SHIFT
 }
 
 /// A ground as the eye sees it.
@@ -212,39 +218,48 @@ impl<'a> GroundView<'a> {
         }
     }
 
-    /// Where a ray meets it: how far along the ray, and where from its middle.
-    fn meet(&self, ray: Vec3f) -> Option<(f32, [f32; 2])> {
-        let along = self.height / ray.y;
-        (along > 0.0 && along.is_finite()).then(|| (along, [self.eye[0] + along * ray.x, self.eye[1] + along * ray.z]))
+    /// Whether the ground lies before a place that is so far above the eye: whether it is on the other side of it than the eye.
+    pub fn hides(&self, above_eye: f32) -> bool {
+        (above_eye < self.height) == (self.height < 0.0)
     }
 
     /// What lies over things behind the ground at a place of the picture: how far away it is, its colour, and how much it hides.
     pub fn colour(&self, x: f32, y: f32) -> Option<(f32, [f32; 3], f32)> {
-        let (along, place) = self.meet(self.view.ray(x, y))?;
-        if place.iter().any(|x| x.abs() > self.extent) {
+        let ray = self.view.ray(x, y);
+        let along = self.height / ray.y;
+        if !(along > 0.0 && along.is_finite()) {
             return None;
         }
-        let away = place[0].hypot(place[1]) / self.extent;
-        let fade = 1.0 - smooth_step(0.12, 0.85, away);
+        let place = [self.eye[0] + along * ray.x, self.eye[1] + along * ray.z];
+        let square = place[0] * place[0] + place[1] * place[1];
+        if square > self.extent * self.extent {
+            return None;
+        }
+        let fade = 1.0 - smooth_step(0.12, 0.85, square.sqrt() / self.extent);
         let mut grid = 0.0;
         if self.cell > 0.0 && fade > 0.0 {
-            // A pixel further, or one before that at the horizon.
-            let next = |dx: f32, dy: f32| self.meet(self.view.ray(x + dx, y + dy)).map(|(_, next)| next);
-            if let (Some(right), Some(below)) = (next(1.0, 0.0), next(0.0, 1.0)) {
-                let pixel = [0, 1].map(|axis| {
-                    ((right[axis] - place[axis]).abs() + (below[axis] - place[axis]).abs()).max(1e-6 * self.cell)
-                });
-                let lines = |cell: f32| {
-                    let line = |axis: usize| {
-                        let (at, pixel) = ((place[axis] + self.origin[axis]) / cell, pixel[axis] / cell);
-                        let near = ((at - 0.5).rem_euclid(1.0) - 0.5).abs() / pixel;
-                        (1.0 - near.min(1.0)) * (1.0 - smooth_step(0.15, 0.5, pixel))
-                    };
-                    line(0).max(line(1))
+            // How far the next pixels are on the ground.
+            let [across, down] = self.view.steps();
+            let step = |step: Vec3f| {
+                let further = -along * step.y / ray.y;
+                [along * step.x + further * ray.x, along * step.z + further * ray.z]
+            };
+            let (across, down) = (step(across), step(down));
+            let pixel = [0, 1].map(|axis| (across[axis].abs() + down[axis].abs()).max(1e-6 * self.cell));
+            let lines = |cell: f32, strength: f32| {
+                let line = |axis: usize| {
+                    let pixel = pixel[axis] / cell;
+                    if pixel >= 0.5 {
+                        return 0.0;
+                    }
+                    let at = (place[axis] + self.origin[axis]) / cell;
+                    let near = (at - nearest_whole(at)).abs();
+                    if near >= pixel { 0.0 } else { (1.0 - near / pixel) * (1.0 - smooth_step(0.15, 0.5, pixel)) }
                 };
-                let [fine, coarse] = look::GRID_STRENGTH;
-                grid = (fine * lines(self.cell)).max(coarse * lines(10.0 * self.cell)) * fade;
-            }
+                strength * line(0).max(line(1))
+            };
+            let [fine, coarse] = look::GRID_STRENGTH;
+            grid = lines(self.cell, fine).max(lines(10.0 * self.cell, coarse)) * fade;
         }
         let mut shadow = 0.0;
         let at = place.map(|x| 0.5 + 0.5 * x / self.reach);

@@ -17,7 +17,8 @@ pub const FRONT: f32 = 0.06;
 pub const GLOSS: f32 = 0.05;
 
 /// What is behind everything: sRGB at the top and at the bottom.
-pub const BACKGROUND: [[f32; 3]; 2] = [[223.0 / 255.0, 228.0 / 255.0, 234.0 / 255.0], [244.0 / 255.0, 245.0 / 255.0, 247.0 / 255.0]];
+pub const BACKGROUND: [[f32; 3]; 2] =
+    [[223.0 / 255.0, 228.0 / 255.0, 234.0 / 255.0], [244.0 / 255.0, 245.0 / 255.0, 247.0 / 255.0]];
 /// Lines of the ground.
 pub const GRID: [f32; 3] = [0.30, 0.34, 0.40];
 /// How strong they are, and every tenth of them.

@@ -91,7 +91,14 @@ impl Picture {
     }
 
     /// Lays a colour over a rectangle with its corners rounded.
-    pub fn panel(&mut self, [left, top]: [f32; 2], [width, height]: [f32; 2], radius: f32, colour: [f32; 3], alpha: f32) {
+    pub fn panel(
+        &mut self,
+        [left, top]: [f32; 2],
+        [width, height]: [f32; 2],
+        radius: f32,
+        colour: [f32; 3],
+        alpha: f32,
+    ) {
         let middle = [left + width / 2.0, top + height / 2.0];
         let half = [width / 2.0 - radius, height / 2.0 - radius];
         for y in top.floor() as i64..=(top + height).ceil() as i64 {

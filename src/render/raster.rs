@@ -81,6 +81,11 @@ impl View {
         self.forward + self.right * (across / self.scale) - self.up * (down / self.scale)
     }
 
+    /// How a ray changes from a pixel to the next: to the right, and down.
+    pub fn steps(&self) -> [Vec3f; 2] {
+        [self.right / self.scale, -self.up / self.scale]
+    }
+
     /// Pixels of something as large as it is far away.
     pub fn scale(&self) -> f32 {
         self.scale
@@ -94,7 +99,8 @@ impl View {
     /// Where something is in the picture, in parts of a pixel, and `1/z`.
     fn project(&self, p: &Vec3f) -> ([i32; 2], f32) {
         let w = 1.0 / p.z;
-        let at = |offset: f32, size: usize| ((offset * w * self.scale + 0.5 * size as f32) * PARTS as f32).round() as i32;
+        let at =
+            |offset: f32, size: usize| ((offset * w * self.scale + 0.5 * size as f32) * PARTS as f32).round() as i32;
         ([at(p.x, self.size[0]), at(-p.y, self.size[1])], w)
     }
 }
@@ -209,13 +215,10 @@ fn cut(corners: [Vec3f; 3], triangle: u32, view: &View, pieces: &mut Vec<Piece>)
         return;
     }
     // Signed distances that must not be negative.
-    let planes: [&dyn Fn(&Vec3f) -> f32; 5] = [
-        &|p| p.z - view.nearest,
-        &|p| aside * p.z - p.x,
-        &|p| aside * p.z + p.x,
-        &|p| aside * p.z - p.y,
-        &|p| aside * p.z + p.y,
-    ];
+    let planes: [&dyn Fn(&Vec3f) -> f32; 5] =
+        [&|p| p.z - view.nearest, &|p| aside * p.z - p.x, &|p| aside * p.z + p.x, &|p| aside * p.z - p.y, &|p| {
+            aside * p.z + p.y
+        }];
     let mut polygon = corners.to_vec();
     for plane in planes {
         let mut kept = Vec::with_capacity(polygon.len() + 1);
@@ -312,16 +315,14 @@ impl<const N: usize> Tile<N> {
 
     fn add<T: Whole>(&mut self, piece: &Piece, low: [i32; 2], high: [i32; 2]) {
         let first = [0, 1].map(|axis| (low[axis].div_euclid(PARTS)).max(self.place[axis] as i32));
-        let last = [0, 1].map(|axis| {
-            (high[axis].div_euclid(PARTS)).min((self.place[axis] + self.size[axis]) as i32 - 1)
-        });
+        let last =
+            [0, 1].map(|axis| (high[axis].div_euclid(PARTS)).min((self.place[axis] + self.size[axis]) as i32 - 1));
         if first[0] > last[0] || first[1] > last[1] {
             return;
         }
         let middle = [0, 1].map(|axis| first[axis] * PARTS + PARTS / 2);
-        let edges: [Edge<T, N>; 3] = std::array::from_fn(|k| {
-            Edge::new(piece.corners[k], piece.corners[(k + 1) % 3], middle, &self.offsets)
-        });
+        let edges: [Edge<T, N>; 3] =
+            std::array::from_fn(|k| Edge::new(piece.corners[k], piece.corners[(k + 1) % 3], middle, &self.offsets));
         let [w0, wx, wy] = piece.depth;
         let at_corner = [0, 1].map(|axis| (middle[axis] - piece.corners[0][axis]) as f32 / PARTS as f32);
         let within: [f32; N] = std::array::from_fn(|k| {

@@ -100,9 +100,8 @@ impl<'a> Seen<'a> {
             first_vertex: Vec::new(),
         };
         // From the eye in double precision, so that nothing is lost far from the origin.
-        let from_eye = |p: &[f32; 3]| -> Vec3f {
-            [0, 1, 2].map(|axis| (f64::from(p[axis]) - camera.eye[axis]) as f32).into()
-        };
+        let from_eye =
+            |p: &[f32; 3]| -> Vec3f { [0, 1, 2].map(|axis| (f64::from(p[axis]) - camera.eye[axis]) as f32).into() };
         let of_body = |body: &Body| {
             let mut normals = Vec::new();
             body.surface.normals(body.positions, &mut normals);

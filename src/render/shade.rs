@@ -160,7 +160,9 @@ impl<'a> Shading<'a> {
             let wire = self.wire(triangle, &corners, exact, at);
             colour = [0, 1, 2].map(|k| colour[k] + wire * (look::WIRE[k] - colour[k]));
         }
-        if let Some((along, over, alpha)) = self.ground.as_ref().and_then(|ground| ground.colour(at[0], at[1]))
+        // Only what is behind the ground, and not what lies on it.
+        if let Some(ground) = self.ground.as_ref().filter(|ground| ground.hides(place.y))
+            && let Some((along, over, alpha)) = ground.colour(at[0], at[1])
             && along < place.dot(&self.forward) * (1.0 - 1e-4)
         {
             colour = [0, 1, 2].map(|k| colour[k] + alpha * (over[k] - colour[k]));

@@ -9,6 +9,7 @@ mod folders;
 mod gltf;
 mod interrupted;
 mod meshes;
+mod pictures;
 mod render;
 #[path = "../import/sample.rs"]
 #[allow(dead_code, reason = "made for the tests of the importer")]

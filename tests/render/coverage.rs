@@ -93,19 +93,18 @@ fn what_is_behind_the_eye_is_cut_off() {
     let picture = shoot(&[strip.white()], &camera, &on_black(4), size);
     let scale = 100.0 / camera.slope;
     for y in 0..200 {
-        // A row below the middle sees the strip at a distance, where it is 2 wide.
+        // A row below the middle sees the strip at a distance, where it is 2 wide. It ends 52 away.
         let down = y as f64 + 0.5 - 100.0;
         let distance = 0.5 * scale / down;
-        let is_there = down > 0.0 && distance < 52.0;
-        let half = if is_there { scale / distance } else { 0.0 };
+        if down > 0.0 && (45.0..65.0).contains(&distance) {
+            continue; // rows that see the end of the strip
+        }
+        let half = if down > 0.0 && distance < 52.0 { scale / distance } else { -2.0 };
         for x in 0..200 {
             let aside = (x as f64 + 0.5 - 100.0).abs();
             let is_lit = picture.pixel(x, y) != [0; 3];
-            if is_there && distance < 50.0 && aside < half - 1.0 {
-                assert!(is_lit, "nothing at {x}, {y}");
-            } else if !is_there && down < 1.0 || aside > half + 1.5 {
-                assert!(!is_lit, "something at {x}, {y}");
-            }
+            assert!(is_lit || aside > half - 1.0, "nothing at {x}, {y}");
+            assert!(!is_lit || aside < half + 1.5, "something at {x}, {y}");
         }
     }
 }
@@ -137,7 +136,7 @@ fn degenerate_triangles_and_odd_numbers_do_no_harm() {
     }
     triangles.push([0, 1, 99]); // no such vertex
     let thing = Thing::of(odd, &triangles);
-    let plain = Thing::of(vec![[-0.2, -0.9, 2.0], [0.2, -0.9, 2.0], [0.0, -0.6, 2.0]], &[[0, 1, 2]]);
+    let plain = Thing::of(vec![[-0.2, -0.3, 2.0], [0.2, -0.3, 2.0], [0.0, -0.1, 2.0]], &[[0, 1, 2]]);
     let values = vec![nan; count as usize];
     for paint in [Paint::Plain([0.5; 3]), Paint::Diverging { values: &values, limit: 0.0 }, Paint::Near(&values)] {
         for camera in [in_front(3.0), in_front(1e-6), in_front(1e12)] {
@@ -201,9 +200,9 @@ fn normals_are_shared_where_a_mesh_is_smooth() {
     let one = [row(0.0, 0.0), row(1.0, 0.3), row(2.0, 0.0)].concat();
     let two = [row(0.0, 0.0), row(1.0, 0.3), row(1.0, 0.3), row(2.0, 0.0)].concat();
     let strip = |first: u32, next: u32| {
-        [0, 1].into_iter().flat_map(move |k| {
-            [[first + k, first + k + 1, next + k], [first + k + 1, next + k + 1, next + k]]
-        })
+        [0, 1]
+            .into_iter()
+            .flat_map(move |k| [[first + k, first + k + 1, next + k], [first + k + 1, next + k + 1, next + k]])
     };
     let one = Thing::of(one, &strip(0, 3).chain(strip(3, 6)).collect::<Vec<_>>());
     let two = Thing::of(two, &strip(0, 3).chain(strip(6, 9)).collect::<Vec<_>>());

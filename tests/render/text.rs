@@ -15,7 +15,10 @@ fn written(text: &str, size: f32) -> Picture {
 }
 
 fn ink(picture: &Picture) -> usize {
-    (0..picture.height()).flat_map(|y| (0..picture.width()).map(move |x| (x, y))).filter(|&(x, y)| picture.pixel(x, y)[0] < 128).count()
+    (0..picture.height())
+        .flat_map(|y| (0..picture.width()).map(move |x| (x, y)))
+        .filter(|&(x, y)| picture.pixel(x, y)[0] < 128)
+        .count()
 }
 
 /// No two letters look alike, and all but blanks leave ink.
@@ -58,14 +61,14 @@ fn scales_show_their_colours() {
     let marks = [(0.0, "-1 %".to_owned()), (0.8, "1 %".to_owned())];
     caption::legend(&mut picture, &Scale { title: "stretch", colour: &colour, marks: &marks });
     // A row of the bar: blue at the left, white, red, dark red at the right.
-    let is_blue = |p: [u8; 3]| p[2] > p[0] + 60;
-    let is_red = |p: [u8; 3]| p[0] > p[2] + 60;
+    let is_blue = |p: [u8; 3]| i32::from(p[2]) > i32::from(p[0]) + 60;
+    let is_red = |p: [u8; 3]| i32::from(p[0]) > i32::from(p[2]) + 60;
     let row = (180..360)
         .find(|&y| (0..320).any(|x| is_blue(picture.pixel(x, y))) && (0..320).any(|x| is_red(picture.pixel(x, y))))
         .unwrap();
     let last_blue = (0..640).rev().find(|&x| is_blue(picture.pixel(x, row))).unwrap();
     let first_red = (0..640).find(|&x| is_red(picture.pixel(x, row))).unwrap();
-    assert!(last_blue < first_red);
+    assert!(last_blue < first_red, "row {row}: blue up to {last_blue}, red from {first_red}");
     // Too small to be read: left out.
     let mut small = Picture::new(20, 14, WHITE);
     caption::legend(&mut small, &Scale { title: "stretch", colour: &colour, marks: &marks });

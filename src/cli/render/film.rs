@@ -109,7 +109,11 @@ impl Film {
             size,
             style,
             edges: vec![Vec::new(); movie.objects.len()],
-            limits: movie.objects.iter().map(|object| stretch_limit(&records, &object.name, object.max_stretch)).collect(),
+            limits: movie
+                .objects
+                .iter()
+                .map(|object| stretch_limit(&records, &object.name, object.max_stretch))
+                .collect(),
             drawn: measured.drawn,
             ground: measured.ground,
             stand: Stand {
@@ -146,7 +150,8 @@ impl Film {
     /// Colours that show nothing, figures that are not there.
     fn warn(&self) {
         let drawn = || self.drawn.iter().map(|&o| &self.movie.objects[o]);
-        let has_volume = || self.records.iter().flat_map(|record| &record.objects).any(|o| o.max_volume_error.is_some());
+        let has_volume =
+            || self.records.iter().flat_map(|record| &record.objects).any(|o| o.max_volume_error.is_some());
         match self.colouring {
             Colouring::Stretch if !drawn().any(|object| object.has_lengths) => {
                 log("warning: no object that is shown has lengths at rest; all are grey");
@@ -193,7 +198,9 @@ impl Film {
                 Colouring::Volume => {
                     let own = record.and_then(|record| record.objects.iter().find(|own| own.name == object.name));
                     let error = own.and_then(|own| own.volume_error.or(own.max_volume_error));
-                    Paint::Plain(error.map_or(look::NEUTRAL, |error| look::diverging((error / self.volume_limit) as f32)))
+                    Paint::Plain(
+                        error.map_or(look::NEUTRAL, |error| look::diverging((error / self.volume_limit) as f32)),
+                    )
                 }
                 Colouring::Stretch => Paint::Plain(look::NEUTRAL),
             }
@@ -287,7 +294,12 @@ impl Film {
                 let marks = match limits.as_slice() {
                     [] => return,
                     [first, rest @ ..] if rest.iter().all(|limit| limit == first) => of_limit(*first),
-                    _ => vec![(0.0, "\u{2212}limit".into()), (0.4, "0".into()), (0.8, "limit".into()), (1.0, "over".into())],
+                    _ => vec![
+                        (0.0, "\u{2212}limit".into()),
+                        (0.4, "0".into()),
+                        (0.8, "limit".into()),
+                        (1.0, "over".into()),
+                    ],
                 };
                 caption::legend(picture, &Scale { title: "stretch of edges", colour: &diverging, marks: &marks });
             }

@@ -169,7 +169,13 @@ fn default_path(movie: &Movie) -> PathBuf {
 
 /// Size of a picture, which is not too large for any format.
 fn picture_size(arguments: &RenderArgs, moves: bool, count: usize) -> Result<[usize; 2], Failure> {
-    let usual = if arguments.sheet.is_some() { [480, 360] } else if moves { [640, 360] } else { [1280, 720] };
+    let usual = if arguments.sheet.is_some() {
+        [480, 360]
+    } else if moves {
+        [640, 360]
+    } else {
+        [1280, 720]
+    };
     let size = arguments.size.map_or(usual, |size| size.0);
     if arguments.sheet.is_some() {
         let whole = Sheet::size(count, columns(arguments, count, size), size);
@@ -209,10 +215,7 @@ fn shots(arguments: &RenderArgs, movie: &Movie, moves: bool) -> Result<Vec<Shot>
     let turned: Vec<Shot> = match arguments.turntable {
         None => places.into_iter().map(of_place).collect(),
         Some(count) => (0..count as usize)
-            .map(|n| Shot {
-                place: places[n * places.len() / count as usize],
-                turn: n as f64 / f64::from(count),
-            })
+            .map(|n| Shot { place: places[n * places.len() / count as usize], turn: n as f64 / f64::from(count) })
             .collect(),
     };
     Ok(match arguments.sheet {
@@ -278,13 +281,7 @@ fn write_still(path: &Path, picture: &Picture, format: Format) -> Result<u64, Fa
     })
 }
 
-fn stills(
-    arguments: &RenderArgs,
-    film: &mut Film,
-    shots: &[Shot],
-    format: Format,
-    out: &Path,
-) -> Result<(), Failure> {
+fn stills(arguments: &RenderArgs, film: &mut Film, shots: &[Shot], format: Format, out: &Path) -> Result<(), Failure> {
     let mut bytes = 0;
     for (n, shot) in shots.iter().enumerate() {
         let path = match (shots.len(), arguments.turntable) {
@@ -311,13 +308,7 @@ fn numbered(path: &Path, number: i64) -> PathBuf {
     path.with_file_name(format!("{stem}.{number:04}.{extension}"))
 }
 
-fn sheet(
-    arguments: &RenderArgs,
-    film: &mut Film,
-    shots: &[Shot],
-    format: Format,
-    out: &Path,
-) -> Result<(), Failure> {
+fn sheet(arguments: &RenderArgs, film: &mut Film, shots: &[Shot], format: Format, out: &Path) -> Result<(), Failure> {
     let size = film.size();
     let mut sheet = Sheet::new(shots.len(), columns(arguments, shots.len(), size), size, [1.0; 3]);
     for shot in shots {

@@ -24,7 +24,9 @@ impl FromStr for Size {
         let size = [pixels(width)?, pixels(height)?];
         match size {
             _ if size.contains(&0) => Err("a picture has at least one pixel".to_owned()),
-            _ if size.iter().any(|&pixels| pixels > LARGEST) => Err(format!("at most {LARGEST} pixels fit the formats")),
+            _ if size.iter().any(|&pixels| pixels > LARGEST) => {
+                Err(format!("at most {LARGEST} pixels fit the formats"))
+            }
             [width, height] if width * height > MOST_PIXELS => Err(format!("at most {MOST_PIXELS} pixels in all")),
             size => Ok(Size(size)),
         }
