@@ -1,5 +1,5 @@
-//! How things look: light, colours, ground. The viewer's page says the same in `src/preview/page/` (`drawing.js`, `camera.js`, `geometry.js`,
-//! `viewer.js`); what changes here changes there.
+//! How things look: light, colours, ground. The viewer's page says the same in `src/preview/page/` (`drawing.js`, `camera.js`,
+//! `geometry.js`, `elements.js`); what changes here changes there.
 
 /// Towards the key light, before it is made a unit vector: from upper left in front.
 pub const TOWARDS_LIGHT: [f32; 3] = [-0.45, 0.8, 0.4];
@@ -31,7 +31,7 @@ pub const SHADOW_STRENGTH: [f32; 2] = [0.36, 0.30];
 pub const FAR_SHADOW: f32 = 0.35;
 
 /// What has no colour in a heat map.
-pub const NEUTRAL: [f32; 3] = [0.74, 0.75, 0.76];
+pub const NEUTRAL: [f32; 3] = [0.66, 0.67, 0.68];
 /// Lines of a wireframe that lies on surfaces.
 pub const WIRE: [f32; 3] = [0.07, 0.09, 0.12];
 
@@ -59,22 +59,22 @@ pub fn smooth_step(low: f32, high: f32, x: f32) -> f32 {
     part * part * (3.0 - 2.0 * part)
 }
 
+/// Colours of a heat map for less, nothing, more, and over the limit.
+pub const HEAT: [[f32; 3]; 4] = [[0.16, 0.40, 0.82], [0.87, 0.87, 0.86], [0.84, 0.17, 0.15], [0.38, 0.0, 0.22]];
+/// Colours of what is far away, near, and touches.
+pub const CONTACT: [[f32; 3]; 3] = [[0.74, 0.75, 0.77], [0.98, 0.72, 0.32], [0.80, 0.20, 0.09]];
+
 /// Blue is shorter, red longer; what is over the limit goes on to a dark red, so that it is found. 1 is the limit.
 pub fn diverging(value: f32) -> [f32; 3] {
-    const LOW: [f32; 3] = [0.16, 0.40, 0.82];
-    const MIDDLE: [f32; 3] = [0.95, 0.95, 0.94];
-    const HIGH: [f32; 3] = [0.84, 0.17, 0.15];
-    const OVER: [f32; 3] = [0.38, 0.0, 0.22];
-    let inside = mix(MIDDLE, if value < 0.0 { LOW } else { HIGH }, value.abs().min(1.0));
-    mix(inside, OVER, smooth_step(1.02, 1.5, value))
+    let [low, middle, high, over] = HEAT;
+    let inside = mix(middle, if value < 0.0 { low } else { high }, value.abs().min(1.0));
+    mix(inside, over, smooth_step(1.02, 1.5, value))
 }
 
-/// Nearer is darker; 1 touches.
+/// Nearer is redder; 1 touches.
 pub fn near(value: f32) -> [f32; 3] {
-    const FAR: [f32; 3] = [0.86, 0.87, 0.88];
-    const CLOSE: [f32; 3] = [0.98, 0.76, 0.38];
-    const TOUCH: [f32; 3] = [0.80, 0.22, 0.10];
-    if value < 0.5 { mix(FAR, CLOSE, 2.0 * value) } else { mix(CLOSE, TOUCH, 2.0 * value - 1.0) }
+    let [far, close, touch] = CONTACT;
+    if value < 0.5 { mix(far, close, 2.0 * value) } else { mix(close, touch, 2.0 * value - 1.0) }
 }
 
 /// From what is stored of a colour to light.

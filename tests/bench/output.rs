@@ -93,6 +93,7 @@ fn main() {
                 pattern: String::new(),
                 space: Space::World,
                 glb,
+                colliders: false,
             };
             let placement = Placement { up: UpAxis::Y, scale: 1.0, rotate: Vec3::zeros(), translate: Vec3::zeros() };
             let coordinates = Coordinates::new(&output, &placement);

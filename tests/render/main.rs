@@ -3,6 +3,7 @@
 
 mod coverage;
 mod files;
+mod look;
 mod same_bytes;
 mod sphere;
 mod text;

@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 use super::options::{CameraChoice, Colouring, GroundChoice, Metric};
 use super::{RenderArgs, Shot, spread};
-use crate::bake::movie::{Kind, Movie};
+use crate::bake::movie::{Kind, Movie, MovieObject};
 use crate::bake::{Exit, Failure, heat};
 use crate::cache::frames_log::{FrameRecord, ObjectRecord};
 use crate::cli::terminal::log;
@@ -94,8 +94,11 @@ impl Film {
     /// Of a movie, with everything that does not change with frames.
     pub fn new(mut movie: Movie, arguments: &RenderArgs, size: [usize; 2]) -> Result<Self, Failure> {
         let shown = shown(&movie, arguments)?;
-        let surfaces: Vec<Surface> =
-            movie.objects.iter().map(|object| Surface::new(&object.rest, &object.triangles, |_| 0)).collect();
+        let surface = |object: &MovieObject| {
+            let inner = inner_edges(object);
+            Surface::new(&object.rest, &object.triangles, |triangle| inner.get(triangle).copied().unwrap_or_default())
+        };
+        let surfaces: Vec<Surface> = movie.objects.iter().map(surface).collect();
         let measured = measure(&mut movie, &shown)?;
         let style = Style {
             is_flat: arguments.flat,
@@ -141,7 +144,7 @@ impl Film {
         film.warn();
         if film.colouring == Colouring::Stretch {
             for (edges, object) in film.edges.iter_mut().zip(&film.movie.objects).filter(|(_, o)| o.has_lengths) {
-                *edges = heat::edges(&object.triangles);
+                *edges = heat::polygon_edges(object);
             }
         }
         Ok(film)
@@ -197,7 +200,8 @@ impl Film {
                 Colouring::Contact => Paint::Near(&figures[o]),
                 Colouring::Volume => {
                     let own = record.and_then(|record| record.objects.iter().find(|own| own.name == object.name));
-                    let error = own.and_then(|own| own.volume_error.or(own.max_volume_error));
+                    // Of its worst part: that is what the gate looks at.
+                    let error = own.and_then(|own| own.max_volume_error.or(own.volume_error.map(f64::abs)));
                     Paint::Plain(
                         error.map_or(look::NEUTRAL, |error| look::diverging((error / self.volume_limit) as f32)),
                     )
@@ -308,11 +312,36 @@ impl Film {
                 caption::legend(picture, &Scale { title: "nearest other object", colour: &look::near, marks: &marks });
             }
             Colouring::Volume => {
-                let marks = of_limit(self.volume_limit);
-                caption::legend(picture, &Scale { title: "volume error", colour: &diverging, marks: &marks });
+                let marks = [(0.0, "0".to_owned()), (0.67, percent(self.volume_limit)), (1.0, "over".to_owned())];
+                let colour = |part: f32| look::diverging(1.5 * part);
+                let title = "volume error of the worst part";
+                caption::legend(picture, &Scale { title, colour: &colour, marks: &marks });
             }
         }
     }
+}
+
+/// For each triangle which of its edges cut a polygon and are no lines of the mesh.
+fn inner_edges(object: &MovieObject) -> Vec<u8> {
+    let mut inner = vec![0; object.triangles.len()];
+    let mut first = 0;
+    for &[corners, count] in &object.faces {
+        let pieces = (corners as usize).saturating_sub(2);
+        for _ in 0..count {
+            let polygon = &object.triangles[first..(first + pieces).min(object.triangles.len())];
+            let edge = |t: &[u32; 3], k: usize| (t[k].min(t[(k + 1) % 3]), t[k].max(t[(k + 1) % 3]));
+            for (n, triangle) in polygon.iter().enumerate() {
+                for k in 0..3 {
+                    let is_shared = |other: &[u32; 3]| (0..3).any(|j| edge(other, j) == edge(triangle, k));
+                    if polygon.iter().enumerate().any(|(m, other)| m != n && is_shared(other)) {
+                        inner[first + n] |= 1 << k;
+                    }
+                }
+            }
+            first = (first + pieces).min(object.triangles.len());
+        }
+    }
+    inner
 }
 
 /// Which objects are shown.
