@@ -14,36 +14,42 @@ struct Control {
     fewest: u32,
     // Sweeps in all.
     total: u32,
-    unused_1: u32,
-    unused_2: u32,
+    // Whether it takes no part in this turn.
+    is_off: u32,
+    unused: u32,
 }
 
-@group(0) @binding(1) var<storage, read_write> control: Control;
-// The largest of all errors: four candidates.
+// One a body.
+@group(0) @binding(1) var<storage, read_write> control: array<Control>;
+// The largest of all errors of the first: four candidates.
 @group(0) @binding(2) var<storage, read> largest: array<vec4f>;
 
-@compute @workgroup_size(1)
+@compute @workgroup_size(WORKGROUP)
 fn begin(@builtin(global_invocation_id) id: vec3u) {
     if (!has_item(id)) { return; }
-    control.done = 0u;
-    control.sweeps = 0u;
-    control.worst = 0.0;
+    let body = item(id);
+    control[body].done = control[body].is_off;
+    control[body].sweeps = 0u;
+    control[body].worst = 0.0;
 }
 
-@compute @workgroup_size(1)
+@compute @workgroup_size(WORKGROUP)
 fn take_largest(@builtin(global_invocation_id) id: vec3u) {
     if (!has_item(id)) { return; }
-    if (control.done != 0u) { return; }
+    if (control[0].done != 0u) { return; }
     let most = largest[0];
-    control.worst = max(max(most.x, most.y), max(most.z, most.w));
+    control[0].worst = max(max(most.x, most.y), max(most.z, most.w));
 }
 
-@compute @workgroup_size(1)
+@compute @workgroup_size(WORKGROUP)
 fn judge(@builtin(global_invocation_id) id: vec3u) {
     if (!has_item(id)) { return; }
-    if (control.done != 0u) { return; }
-    control.sweeps += 1u;
-    control.total += 1u;
-    let is_broken = !is_finite(control.worst) || control.worst >= BROKEN;
-    if (is_broken || (control.worst <= control.enough && control.sweeps >= control.fewest)) { control.done = 1u; }
+    let body = item(id);
+    if (control[body].done != 0u) { return; }
+    control[body].sweeps += 1u;
+    control[body].total += 1u;
+    let worst = control[body].worst;
+    let is_broken = !is_finite(worst) || worst >= BROKEN;
+    let is_enough = worst <= control[body].enough && control[body].sweeps >= control[body].fewest;
+    if (is_broken || is_enough) { control[body].done = 1u; }
 }

@@ -30,7 +30,7 @@ const GRAIN: f32 = 1.1920929e-7;
 
 // Compilers for shaders take (a + b) - a for b. They do not know that this nothing is nothing.
 fn as_rounded(v: vec3f) -> vec3f {
-    return bitcast<vec3f>(bitcast<vec3u>(v) ^ vec3u(span.unused));
+    return bitcast<vec3f>(bitcast<vec3u>(v) ^ vec3u(span.number));
 }
 
 // p = x + h v + h²/2 g

@@ -416,7 +416,7 @@ fn a_sheet_on_colliders_agrees() {
         let text = falling(collider);
         agrees(name, &text);
         let world = World::new(&text);
-        let small = Limits { groups: 8, binding: 1 << 20 };
+        let small = Limits { groups: 16, binding: 1 << 20 };
         assert_eq!(on_device(&world, Some(small)).0, on_device(&world, None).0, "{name}: limits");
     }
 }

@@ -25,6 +25,8 @@ use crate::{noise, open, vector};
 const H: f64 = 1e-3;
 const GRAVITY: f64 = 9.81;
 const EDGE: f64 = 0.05;
+/// More than any surface moves in the step.
+const WAY: f64 = 0.01;
 
 #[test]
 fn structs_are_where_kernels_look_for_them() {
@@ -32,7 +34,8 @@ fn structs_are_where_kernels_look_for_them() {
     assert_eq!(layout(&FINDING, "Primitive"), (offsets, size_of::<PrimitiveData>()));
     assert_eq!(layout(&FINDING, "Finding"), ((0..8).map(|n| 4 * n).collect(), size_of::<FindingData>()));
     assert_eq!(layout(&FINDING, "Contact"), layout(&kiln::solver::gpu::contact::RESTING, "Contact"));
-    assert_eq!(layout(&FINDING, "Contact").0[11], offset_of!(ContactData, gap));
+    assert_eq!(layout(&FINDING, "Contact").0[9], offset_of!(ContactData, gap));
+    assert_eq!(layout(&FINDING, "Seen"), (vec![0, 12, 16, 28], 32));
     assert_eq!(layout(&FINDING, "Part").1, size_of::<PartData>());
 }
 
@@ -63,7 +66,7 @@ impl Moving {
         let [from, to] = &self.poses;
         let carried_to = to.apply(from.apply_inverse(start));
         let Touching { thickness, restitution, friction } = self.touching;
-        if nearest.distance >= 1.5 * thickness + 0.04 * EDGE + reach + (carried_to - start).norm() {
+        if nearest.distance >= 1.5 * thickness + 0.04 * EDGE + reach + WAY {
             return None;
         }
         let surface_velocity = (carried_to - start) / H;
@@ -172,9 +175,11 @@ impl Points {
         };
         gpu.write(&particles.d, 0, &self.x.iter().zip(&self.d).map(way).collect::<Vec<Four>>());
         particles.begin_step(StepData::of(Vec3::new(0.0, -GRAVITY, 0.0), H, 0.0));
-        let data = |p: &Moving| PrimitiveData::new(&p.shape, p.poses, Some(p.touching)).unwrap();
+        let data = |p: &Moving| {
+            PrimitiveData::new(&p.shape, p.poses, Some(p.touching)).unwrap().on_its_way(WAY, 0.0, Vec3::zeros())
+        };
         finder.find_near(
-            FindingData::new(H, GRAVITY, EDGE, primitives.len()),
+            FindingData::new(H, GRAVITY, EDGE, primitives.len(), true),
             &primitives.iter().map(data).collect::<Vec<PrimitiveData>>(),
         );
         contacts.begin_found();
@@ -232,13 +237,13 @@ fn points_are_found_and_pressed_as_on_the_processor() {
     // Far from the origin too: only differences count.
     for middle in [Vec3::zeros(), Vec3::new(200.0, -300.0, 1000.0)] {
         for moving in primitives(&mut next, middle) {
-            let places: Vec<Vec3> = (0..400).map(|_| middle + vector(&mut next) * 0.6).collect();
+            let places: Vec<Vec3> = (0..400).map(|_| middle + vector(&mut next) * 0.4).collect();
             let points = Points::new(&places, 72);
             let one = [moving];
             let (d, v, pressed) = points.there(&one, 2);
             let (here_d, here_v, here_pressed) = points.here(&one, 2);
             let touching = here_pressed.iter().filter(|pressed| **pressed > 0.0).count();
-            assert!((20..380).contains(&touching), "{touching} of 400 touch");
+            assert!((3..390).contains(&touching), "{touching} of 400 touch");
             let most = here_pressed.iter().zip(&pressed).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
             println!(
                 "{:?}: {touching} touch, off by {:.1e} {:.1e} {most:.1e}",
@@ -286,7 +291,7 @@ fn what_has_no_direction_gets_the_processors() {
 fn sheet(substeps: u32, model: &str, colliders: &str) -> World {
     World::new(&format!(
         "[scene]\nname = \"test\"\nfps = 30\nframes = \"0-1\"\nsubsteps = {substeps}\n[air]\ndrag = 0\n\
-         [[cloth]]\nname = \"sheet\"\nmesh = {{ sheet = {{ size = [1, 1], vertices = [15, 15], quads = false }} }}\n\
+         [[cloth]]\nname = \"sheet\"\nmesh = {{ sheet = {{ size = [0.6, 0.6], vertices = [13, 13], quads = false }} }}\n\
          transform = {{ translate = [0, 0.5, 0] }}\nmodel = \"{model}\"\nself_collision = false\nbend = 0\n{colliders}"
     ))
 }
@@ -306,7 +311,7 @@ const COLLIDERS: [(&str, &str); 6] = [
     ("cylinder", "shape = \"cylinder\"\nfrom = [0, 0.3, 0]\nto = [0, 0.497, 0]\nradius = 0.2\n"),
     (
         "two",
-        "shape = \"plane\"\npoint = [0, 0.497, 0]\n[[collider]]\nname = \"lid\"\nshape = \"box\"\ncenter = [0, 0.601, 0]\nsize = [0.5, 0.2, 0.5]\n\
+        "shape = \"plane\"\npoint = [0, 0.497, 0]\nnormal = [0, 1, 0]\n[[collider]]\nname = \"lid\"\nshape = \"box\"\ncenter = [0, 0.601, 0]\nsize = [0.5, 0.2, 0.5]\n\
              transform.translate = { keys = [[0, [0, 0, 0]], [1, [0, -0.003, 0]]] }\n",
     ),
 ];

@@ -101,7 +101,7 @@ fn multiplies<const SIDE: usize>(form: Form, count: usize, limits: Option<Limits
     let gpu = Rc::new(open(limits));
     let on_host = matrix::<SIDE>(count, count as u64);
     // Its rows are not all alike, so some change places.
-    assert!(on_host.pattern.order().is_sorted() == (count < 2 * BIN), "{count}");
+    assert!(on_host.pattern.order().is_sorted() == (count <= BIN), "{count}");
     let on_device = Matrix::new(&gpu, form, &on_host.pattern);
     on_device.load(&on_host);
     assert!(on_device.part_count() >= parts, "{}", on_device.part_count());
@@ -128,9 +128,9 @@ fn products_are_those_of_the_processor() {
 #[test]
 fn what_is_larger_than_a_binding_comes_in_parts() {
     // Enough for vectors, the diagonal and the order of rows, not for the entries.
-    multiplies::<1>(Form::One, 5000, Some(Limits { groups: 10, binding: 20_800 }), 5);
+    multiplies::<1>(Form::One, 5000, Some(Limits { groups: 10, binding: 20_800 }), 4);
     multiplies::<3>(Form::Blocks, 5000, Some(Limits { groups: 10, binding: 190_000 }), 4);
-    let gpu = open(Some(Limits { groups: 10, binding: 20_480 }));
+    let gpu = open(Some(Limits { groups: 10, binding: 20_800 }));
     let whole = open(None);
     let solve = |gpu: Gpu| {
         let gpu = Rc::new(gpu);
@@ -144,7 +144,7 @@ fn what_is_larger_than_a_binding_comes_in_parts() {
     let (x, state, dispatches) = solve(gpu);
     let (expected, of_whole, of_whole_dispatches) = solve(whole);
     assert_eq!((x, state), (expected, of_whole));
-    assert!(dispatches > 6 && of_whole_dispatches == 3, "{dispatches} {of_whole_dispatches}");
+    assert!(dispatches > 5 && of_whole_dispatches == 3, "{dispatches} {of_whole_dispatches}");
 }
 
 fn prepared<const SIDE: usize>(

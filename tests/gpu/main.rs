@@ -18,6 +18,7 @@ mod elastic;
 mod finding;
 mod linear;
 mod motion;
+mod pack;
 mod parity;
 mod particles;
 mod reduce;

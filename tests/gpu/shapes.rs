@@ -368,7 +368,7 @@ fn nothing_is_too_far_gone() {
         let mut ahead = bench.look_ahead(0.0);
         ahead[7].x = f64::NAN;
         bench.particles.write_ahead(&ahead);
-        bench.there.heed_contacts(&bench.touches);
+        bench.there.heed_contacts(&bench.touches, &bench.control);
         assert_eq!(bench.sweep_there(), f64::from(1e30_f32));
     }
     assert_eq!(gpu.trouble(), None);
@@ -431,7 +431,7 @@ fn corrections_of_the_volume_are_those_of_the_processor() {
                 let touches: Vec<bool> = (0..ahead.len()).map(|i| (i as f64) < touching * count).collect();
                 bench.touch(&gpu, &touches);
                 bench.here.heed_contacts(&ahead, &touches);
-                bench.there.heed_contacts(&bench.touches);
+                bench.there.heed_contacts(&bench.touches, &bench.control);
                 for sweep in 0..4 {
                     let (error, there) = (bench.here.sweep(&mut ahead), bench.sweep_there());
                     assert!((error - there).abs() < 2e-6, "{what}, sweep {sweep}: error {there} is not {error}");
@@ -463,7 +463,7 @@ fn a_sweep_that_is_done_changes_nothing() {
     bench.begin(|x| x * 1.05, |_| Vec3::zeros());
     bench.look_ahead(0.001);
     bench.there.spring();
-    bench.there.heed_contacts(&bench.touches);
+    bench.there.heed_contacts(&bench.touches, &bench.control);
     bench.sweep_there();
     bench.control.aim(10.0, 1);
     bench.control.begin();

@@ -1,8 +1,7 @@
 // Which points of a body are near which primitives at the start of a step, and the planes that they have there.
 //
 // Stands behind signed_distance.wgsl. Each point and each primitive have a contact of their own, which is asleep where they are far apart: so the
-// order in which contacts follow each other is known beforehand. Planes are measured in every step, where the twin keeps them until a
-// point has moved over them.
+// order in which contacts follow each other is known beforehand. A plane is kept until the point has moved over it by more than the margin.
 //
 // Twin: `Contacts::find` (solver/cpu/contacts.rs), restitution.rs      Test: tests/gpu/finding.rs
 
@@ -26,11 +25,15 @@ struct Primitive {
     // Whether the body touches it at all.
     is_met: u32,
     turn_z: vec3f,
-    unused_1: f32,
+    // How far its surface moves in the step near the body, at most, and has moved in the frame before.
+    way: f32,
     shift: vec3f,
-    unused_2: f32,
+    travelled: f32,
     extent: vec3f,
-    unused_3: f32,
+    unused_1: f32,
+    // How far its middle has come in the frame.
+    since: vec3f,
+    unused_2: f32,
 }
 
 struct Finding {
@@ -39,11 +42,13 @@ struct Finding {
     gravity: f32,
     // Way by which what is deep inside comes out [m].
     push: f32,
+    // How far a point may move over a plane.
     margin: f32,
     primitives: u32,
+    // Whether a frame begins, which must not depend on what was before.
+    is_first: u32,
     unused_1: u32,
     unused_2: u32,
-    unused_3: u32,
 }
 
 // As in resting.wgsl.
@@ -59,6 +64,17 @@ struct Contact {
     row_end: u32,
     // How far the point is above the thick surface at the start.
     gap: f32,
+}
+
+// What was seen when a contact was last looked at.
+struct Seen {
+    // Awake: the point in the primitive's coordinates. Asleep: from where the primitive's middle was when the frame began.
+    point: vec3f,
+    // Awake: how far above the thick surface that is. Asleep: above the surface.
+    gap: f32,
+    // Awake: in the primitive's coordinates. Asleep: in x, how far the primitive had travelled.
+    normal: vec3f,
+    is_awake: u32,
 }
 
 struct Part {
@@ -77,14 +93,16 @@ struct Part {
 @group(0) @binding(7) var<storage, read> points: array<u32>;
 @group(0) @binding(8) var<storage, read_write> contacts: array<Contact>;
 // The largest speed of a particle, in x.
-@group(0) @binding(9) var<storage, read> fastest: array<vec4f>;
+@group(0) @binding(9) var<uniform> fastest: vec4f;
 @group(0) @binding(10) var<storage, read_write> speeds: array<vec4f>;
+// As many as contacts.
+@group(0) @binding(11) var<storage, read_write> seen: array<Seen>;
 
 @compute @workgroup_size(WORKGROUP)
 fn measure_speeds(@builtin(global_invocation_id) id: vec3u) {
     if (!has_item(id)) { return; }
     let i = item(id);
-    speeds[i] = vec4f(length(v[i].xyz), 0.0, 0.0, 0.0);
+    speeds[i - span.start] = vec4f(length(v[i].xyz), 0.0, 0.0, 0.0);
 }
 
 // What a fall through the thickness could have made is a contact that lasts.
@@ -111,7 +129,7 @@ fn find_contacts(@builtin(global_invocation_id) id: vec3u) {
         velocity += v[parts[n].particle].xyz * parts[n].weight;
         lacking += low[parts[n].particle].xyz * parts[n].weight;
     }
-    let way = finding.h * (fastest[0].x + finding.h * finding.gravity);
+    let way = finding.h * (fastest.x + finding.h * finding.gravity);
     for (var c = 0u; c < finding.primitives; c++) {
         let slot = points[first + 2u + c];
         contacts[slot] = asleep();
@@ -123,15 +141,30 @@ fn find_contacts(@builtin(global_invocation_id) id: vec3u) {
             let i = parts[n].particle;
             arm += ((x[i].xyz - p.place) + (low[i].xyz - p.place_low)) * parts[n].weight;
         }
-        if (!is_finite3(arm)) { continue; }
-        let near = nearest_of(p.kind, vec3f(dot(p.axis_x, arm), dot(p.axis_y, arm), dot(p.axis_z, arm)), p.extent, p.radius);
+        let at = vec3f(dot(p.axis_x, arm), dot(p.axis_y, arm), dot(p.axis_z, arm));
         let turn = mat3x3f(p.turn_x, p.turn_y, p.turn_z);
         let carried = turn * arm + p.shift;
-        if (!(near.w < ACTIVATION * p.thickness + finding.margin + way + length(carried))) { continue; }
-        let start_normal = p.axis_x * near.x + p.axis_y * near.y + p.axis_z * near.z;
+        var plane = seen[slot];
+        let was_awake = finding.is_first == 0u && plane.is_awake != 0u;
+        let over = at - plane.point;
+        if (!(was_awake && dot(over, over) < finding.margin * finding.margin)) {
+            let place = arm + p.since;
+            let reach = way + p.way;
+            // Nearer than that it cannot have come.
+            let left = plane.gap - length(place - plane.point) - (p.travelled - plane.normal.x);
+            if (finding.is_first == 0u && !was_awake && reach <= left - ACTIVATION * p.thickness) { continue; }
+            let near = nearest_of(p.kind, at, p.extent, p.radius);
+            if (!is_finite3(arm) || !(near.w < ACTIVATION * p.thickness + finding.margin + reach)) {
+                seen[slot] = Seen(place, near.w, vec3f(p.travelled, 0.0, 0.0), 0u);
+                continue;
+            }
+            plane = Seen(at, near.w - p.thickness, near.xyz, 1u);
+            seen[slot] = plane;
+        }
+        let start_normal = p.axis_x * plane.normal.x + p.axis_y * plane.normal.y + p.axis_z * plane.normal.z;
         let normal = start_normal + turn * start_normal;
+        let gap = plane.gap + dot(at - plane.point, plane.normal);
         let surface_velocity = carried / finding.h;
-        let gap = near.w - p.thickness;
         // From where the point would be without any way to where the surface carries it.
         let behind = lacking + carried;
         contacts[slot] = Contact(

@@ -35,8 +35,8 @@ struct Control {
     enough: f32,
     fewest: u32,
     total: u32,
-    unused_1: u32,
-    unused_2: u32,
+    is_off: u32,
+    unused: u32,
 }
 
 struct Step {
@@ -48,7 +48,8 @@ struct Step {
     unused_2: f32,
 }
 
-@group(0) @binding(1) var<uniform> control: Control;
+// One a body; that of these contacts is `span.number`.
+@group(0) @binding(1) var<storage, read> control: array<Control>;
 @group(0) @binding(2) var<storage, read_write> d: array<vec4f>;
 @group(0) @binding(3) var<storage, read_write> v: array<vec4f>;
 @group(0) @binding(4) var<storage, read> contacts: array<Contact>;
@@ -116,7 +117,7 @@ fn contact_begin(@builtin(global_invocation_id) id: vec3u) {
 
 @compute @workgroup_size(WORKGROUP)
 fn contact_positions(@builtin(global_invocation_id) id: vec3u) {
-    if (control.done != 0u || !has_item(id)) { return; }
+    if (control[span.number].done != 0u || !has_item(id)) { return; }
     correct_position(item(id));
 }
 
@@ -129,7 +130,7 @@ fn contact_velocities(@builtin(global_invocation_id) id: vec3u) {
 // One workgroup for all groups from number `span.start` on, which are small: it goes through one after the other.
 @compute @workgroup_size(WORKGROUP)
 fn contact_positions_of_small_groups(@builtin(local_invocation_index) local: u32) {
-    if (control.done != 0u) { return; }
+    if (control[span.number].done != 0u) { return; }
     for (var group = span.start; group < groups[0]; group++) {
         for (var n = groups[group + 1u] + local; n < groups[group + 2u]; n += WORKGROUP) { correct_position(n); }
         storageBarrier();

@@ -11,7 +11,7 @@ fn look_at_motion(@builtin(global_invocation_id) id: vec3u, @builtin(local_invoc
         let p = particles[i];
         let place = (x[i].xyz - bodies[p.body].about_next) + low[i].xyz;
         rows[0] = vec4f(v[i].xyz * p.mass, 0.0);
-        rows[MOST] = vec4f(at_most(length(place)), at_most(length(v[i].xyz)), 0.0, 0.0);
+        rows[MOST] = vec4f(select(vec2f(0.0), vec2f(at_most(length(place)), at_most(length(v[i].xyz))), p.mass > 0.0), 0.0, 0.0);
     }
     leave(id, local, 1u);
 }

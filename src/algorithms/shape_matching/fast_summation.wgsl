@@ -4,6 +4,8 @@
 // they are. They begin anew in every chunk, which is the particles of a workgroup, so that no second kernel has to carry them on: what lies
 // between two chunks is the sum of all of the first one, kept behind the rows of the particles.
 //
+// Several bodies lie behind each other: each begins with a chunk of its own, and what fills up the chunk before has no mass.
+//
 // Sums over the whole body: each workgroup leaves those of its chunk behind the ways in `work`, and one workgroup a body adds them up.
 //
 // Twin: fast_summation.rs      Test: tests/gpu/shapes.rs
@@ -78,7 +80,8 @@ struct Body {
     spin_unit: f32,
     // Part of the weights before contacts that is added to those that heed them.
     lacking: f32,
-    unused: f32,
+    // Whether its weights stay as they are in this turn.
+    is_off: u32,
 }
 
 struct Particle {

@@ -43,7 +43,7 @@ fn look(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_inde
         rows[4] = vec4f(weighted.x * p.rest, 0.0);
         rows[5] = vec4f(weighted.y * p.rest, 0.0);
         rows[6] = vec4f(weighted.z * p.rest, 0.0);
-        rows[MOST] = vec4f(at_most(length(ahead)), 0.0, 0.0, 0.0);
+        rows[MOST] = vec4f(select(0.0, at_most(length(ahead)), p.mass > 0.0), 0.0, 0.0, 0.0);
     }
     leave(id, local, 7u);
 }
@@ -270,8 +270,8 @@ fn flow(@builtin(global_invocation_id) id: vec3u) {
     if (!has_item(id)) { return; }
     let i = item(id);
     let p = particles[i];
-    if (bodies[p.body].is_lost != 0u) { return; }
     let settings = bodies[p.body].settings;
+    if (bodies[p.body].is_lost != 0u || settings.is_plastic == 0u) { return; }
     let fitted = fit_of(i, sum_over(p.stretches, 3u), p.body);
     let before = flowed_of(i);
     let spread = transpose(mat3x3f(spreads[3u * i].xyz, spreads[3u * i + 1u].xyz, spreads[3u * i + 2u].xyz));

@@ -10,8 +10,8 @@ struct Control {
     enough: f32,
     fewest: u32,
     total: u32,
-    unused_1: u32,
-    unused_2: u32,
+    is_off: u32,
+    unused: u32,
 }
 
 // The other two corners of each triangle around a particle, as the triangle faces.
@@ -34,7 +34,7 @@ fn area_normal(i: u32, p: Particle) -> vec3f {
 // How much each particle is deformed, should volume lack or be too much.
 @compute @workgroup_size(WORKGROUP)
 fn look_inside(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) local: u32) {
-    if (has_item(id)) {
+    if (has_item(id) && control[particles[item(id)].body].is_off == 0u) {
         let i = item(id);
         let p = particles[i];
         let settings = bodies[p.body].settings;
@@ -58,6 +58,8 @@ fn judge_inside(@builtin(local_invocation_index) local: u32, @builtin(workgroup_
     let b = group.x;
     collect(local, b, 1u);
     if (local != 0u) { return; }
+    bodies[b].is_off = control[b].is_off;
+    if (control[b].is_off != 0u) { return; }
     let settings = bodies[b].settings;
     let lacks = all_of(0u).x * settings.area / 9.0 <= settings.volume;
     let sum = select(all_of(0u).z, all_of(0u).y, lacks);
@@ -88,7 +90,7 @@ fn sum_weights(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocati
 
 @compute @workgroup_size(WORKGROUP)
 fn spread_weights(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) local: u32) {
-    if (has_item(id)) {
+    if (has_item(id) && bodies[particles[item(id)].body].is_off == 0u) {
         let i = item(id);
         let p = particles[i];
         let sum = vec2f(sum_over(p.stretches, 1u).a.xy) * (bodies[p.body].weight_unit / FIXED);
@@ -107,7 +109,7 @@ fn spread_weights(@builtin(global_invocation_id) id: vec3u, @builtin(local_invoc
 fn judge_weights(@builtin(local_invocation_index) local: u32, @builtin(workgroup_id) group: vec3u) {
     let b = group.x;
     collect(local, b, 1u);
-    if (local != 0u) { return; }
+    if (local != 0u || bodies[b].is_off != 0u) { return; }
     let all = all_of(0u).x;
     // Held on most sides: the few that are free would be shot out, so contacts and volume have to agree.
     bodies[b].lacking = select(0.0, max(LEAST_FREE - all_of(0u).y / all, 0.0), all > 0.0);

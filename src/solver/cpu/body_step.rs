@@ -19,12 +19,16 @@ pub trait BodyStep {
     fn begin_frame(&mut self, moving: &BodyState, weather: &Weather, drive: &Drive);
     /// The box in which colliders are watched during the frame, if the body moves on as it does.
     fn frame_box(&self, moving: &BodyState, drive: &Drive) -> Aabb;
+    /// What has to be known of all bodies before any of them begins a step, for those that are simulated together.
+    fn prepare(&mut self, _: &BodyState, _: &StepWorld) {}
     /// Begin a step: forces, contacts with single points, look-ahead positions.
     fn look_ahead(&mut self, moving: &mut BodyState, world: &mut StepWorld, step: u32);
     /// Vertices that are let pass a collider in this step, and the collider.
     fn passing(&self) -> &[(u32, u32)];
     /// Bring the look-ahead positions to what must hold; `again` if contacts have moved them since.
     fn constrain(&mut self, moving: &BodyState, world: &StepWorld, again: bool);
+    /// After that of all bodies: for those that are simulated together, it is done only now.
+    fn settle(&mut self, _: &BodyState, _: &StepWorld) {}
     /// Whether that has to be done again, because contacts have pulled apart what was brought together.
     fn is_pulled_apart(&self) -> bool;
     /// The last word after all contacts, for bodies that can keep what must hold without moving what touches.

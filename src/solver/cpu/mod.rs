@@ -179,6 +179,7 @@ impl Backend for CpuBackend<'_> {
         for step in 0..self.drive.substeps {
             let (mut world, bodies, touching) = self.step(step);
             let states = &mut state.bodies;
+            bodies.iter_mut().zip(&*states).for_each(|(body, moving)| body.prepare(moving, &world));
             for (body, moving) in bodies.iter_mut().zip(&mut *states) {
                 body.look_ahead(moving, &mut world, step);
             }
@@ -191,6 +192,7 @@ impl Backend for CpuBackend<'_> {
                 for (body, moving) in bodies.iter_mut().zip(&*states).filter(|(body, _)| is_due(body.as_ref())) {
                     body.constrain(moving, &world, round > 0);
                 }
+                bodies.iter_mut().zip(&*states).for_each(|(body, moving)| body.settle(moving, &world));
                 if !bodies.iter().any(|body| body.is_broken()) {
                     touching.press(bodies);
                 }

@@ -195,6 +195,9 @@ impl BodyStep for GpuCloth<'_> {
 
     fn begin_frame(&mut self, moving: &BodyState, weather: &Weather, drive: &Drive) {
         self.host.begin_frame(moving, weather, drive);
+        if let Some(finder) = &mut self.finder {
+            finder.begin_frame(self.host.contacts.watched_box(self.cloth, moving, 0.0));
+        }
         self.particles.load(moving);
         let h = drive.frame_seconds / f64::from(drive.substeps);
         if self.cloth.bend > 0.0 && self.host.bending.explicit_damping().is_none() {
@@ -233,7 +236,7 @@ impl BodyStep for GpuCloth<'_> {
             }
         }
         if let (Some(finder), Some(contacts)) = (&mut self.finder, &self.contacts) {
-            finder.find(self.host.number(), self.cloth, self.model, world);
+            finder.find(self.host.number(), self.cloth, self.model, world, step);
             contacts.begin_found();
         }
         self.particles.begin_step(StepData::new(world));

@@ -6,7 +6,8 @@ struct Span {
     count: u32,
     // Invocations in a row of workgroups.
     row: u32,
-    unused: u32,
+    // Of the body, for kernels that ask for it; 0 without one.
+    number: u32,
 }
 
 @group(0) @binding(0) var<uniform> span: Span;

@@ -32,6 +32,8 @@ pub const RESTING: Source = Source {
 const SMALL: usize = 4 * WORKGROUP as usize;
 /// Most contacts that keep the processor's order: what depends on each other in it is a long chain of small groups.
 const MOST_IN_ORDER: usize = 16 * SMALL;
+/// The same of those that stand by whether or not they are near: most of them are only passed over.
+const MOST_STANDING_IN_ORDER: usize = 4 * MOST_IN_ORDER;
 /// Most dispatches of a sweep; what does not fit into these counts as small.
 const MOST_DISPATCHES: usize = 32;
 
@@ -119,11 +121,11 @@ pub(in crate::solver) fn row_of(skin: &Skin, point: Point) -> u32 {
 /// Independent groups of contacts of these points: the contacts in the order of their groups, and where each group begins, with the end of
 /// the last one. All contacts that share a particle keep their order, unless there are too many; then only those of one point do, which stand
 /// together.
-fn arrange(rows: &PointRows, particle_count: usize, points: &[u32]) -> (Vec<u32>, Vec<usize>) {
+fn arrange(rows: &PointRows, particle_count: usize, points: &[u32], most_in_order: usize) -> (Vec<u32>, Vec<usize>) {
     let mut groups: Vec<Vec<u32>> = Vec::new();
     let mut waiting: Vec<u32> = (0..points.len() as u32).collect();
     let mut taken = vec![0_u64; particle_count];
-    let keeps_order = points.len() <= MOST_IN_ORDER;
+    let keeps_order = points.len() <= most_in_order;
     while !waiting.is_empty() {
         let first = groups.len();
         taken.fill(0);
@@ -168,6 +170,8 @@ struct Shared {
     groups: Slab<u32>,
     /// Bytes that an average contact reads and writes.
     bytes: usize,
+    /// Which body of several.
+    number: u32,
 }
 
 impl Shared {
@@ -184,7 +188,11 @@ impl Shared {
         if kernel.ends_with("small_groups") {
             bound.push((7, &self.groups));
         }
-        gpu.dispatch(&RESTING, kernel, range, self.bytes, &bound)
+        let mut dispatch = gpu.dispatch(&RESTING, kernel, range.clone(), self.bytes, &bound);
+        if self.number > 0 {
+            gpu.aim_at_body(&mut dispatch, self.number, range);
+        }
+        dispatch
     }
 }
 
@@ -244,6 +252,8 @@ pub(super) struct Standing<'a> {
     pub lists: Vec<u32>,
     /// Of all points the number of the first contact.
     pub places: Vec<Option<u32>>,
+    /// The body's particles.
+    pub of_body: Range<usize>,
     /// The particles below points.
     pub parts: &'a Slab<PartData>,
     /// The contacts.
@@ -256,7 +266,8 @@ pub struct DeviceContacts {
     rows: PointRows,
     /// Where each row begins in the list of all particles below points.
     row_starts: Vec<u32>,
-    particle_count: usize,
+    /// Its particles, among all that are in the same arrays.
+    of_body: Range<usize>,
     d: Slab<Four>,
     /// Sweeps that end by their number have nothing that says when they are done.
     endless: Slab<ControlData>,
@@ -281,10 +292,25 @@ impl DeviceContacts {
         Self::new(gpu, point_rows(skin), particles)
     }
 
+    /// For the points of one of several bodies that share arrays: which one, and where its particles are.
+    pub(in crate::solver) fn of_part(
+        gpu: &Rc<Gpu>,
+        skin: &Skin,
+        particles: &Particles,
+        number: usize,
+        own: Range<usize>,
+    ) -> Self {
+        Self::make(gpu, point_rows(skin), particles, number as u32, own)
+    }
+
     /// For these points; none touches yet.
     pub fn new(gpu: &Rc<Gpu>, rows: PointRows, particles: &Particles) -> Self {
+        Self::make(gpu, rows, particles, 0, 0..particles.len())
+    }
+
+    fn make(gpu: &Rc<Gpu>, rows: PointRows, particles: &Particles, number: u32, of_body: Range<usize>) -> Self {
         let part = |&(particle, weight, share): &(u32, f64, f64)| PartData {
-            particle,
+            particle: of_body.start as u32 + particle,
             weight: weight as f32,
             share: share as f32,
         };
@@ -303,6 +329,7 @@ impl DeviceContacts {
             sums: gpu.zeros("sums of contacts", room),
             groups: gpu.zeros("groups of contacts", room + 2),
             bytes: size_of::<ContactData>() + 2 * size_of::<Four>() + mean * of_part,
+            number,
         };
         let own: Vec<(u32, Box<dyn Binding>)> =
             vec![(3, Box::new(particles.v.clone())), (8, Box::new(particles.step.clone()))];
@@ -314,9 +341,9 @@ impl DeviceContacts {
             gpu: Rc::clone(gpu),
             rows,
             row_starts,
-            particle_count: particles.len(),
+            of_body,
             d: particles.d.clone(),
-            endless: gpu.zeros("endless", 1),
+            endless: gpu.zeros("endless", number as usize + 1),
             shared,
             points: Vec::new(),
             order: Vec::new(),
@@ -341,7 +368,7 @@ impl DeviceContacts {
         }
         self.make_room(points.len());
         self.points = points;
-        let (order, starts) = arrange(&self.rows, self.particle_count, &self.points);
+        let (order, starts) = arrange(&self.rows, self.of_body.len(), &self.points, MOST_STANDING_IN_ORDER);
         self.order = order;
         self.regroup(&starts);
         let mut slots = vec![0; self.order.len()];
@@ -352,7 +379,8 @@ impl DeviceContacts {
         };
         let chunks = self.points.chunks(primitive_count).zip(slots.chunks(primitive_count));
         let lists: Vec<u32> = chunks.flat_map(of_point).collect();
-        Some(Standing { lists, places, parts: &self.shared.parts, contacts: &self.shared.contacts })
+        let (of_body, Shared { parts, contacts, .. }) = (self.of_body.clone(), &self.shared);
+        Some(Standing { lists, places, of_body, parts, contacts })
     }
 
     /// Begin a step whose contacts the device has found.
@@ -378,7 +406,7 @@ impl DeviceContacts {
         let is_new = !points.clone().eq(self.points.iter().copied());
         if is_new {
             self.points = points.collect();
-            let (order, starts) = arrange(&self.rows, self.particle_count, &self.points);
+            let (order, starts) = arrange(&self.rows, self.of_body.len(), &self.points, MOST_IN_ORDER);
             self.order = order;
             self.regroup(&starts);
         }
@@ -480,7 +508,8 @@ impl DeviceContacts {
     /// Which particles carry points that are pressed: 1 for these, 0 for all others.
     pub fn mark(&mut self, touches: &Slab<u32>) {
         if self.marks.as_ref().is_none_or(|(buffer, _)| buffer != touches.buffer()) {
-            let forget = self.gpu.dispatch(&RESTING, "contact_forget_touches", 0..touches.len(), 4, &[(9, touches)]);
+            let forget =
+                self.gpu.dispatch(&RESTING, "contact_forget_touches", self.of_body.clone(), 4, &[(9, touches)]);
             let own: [(u32, Box<dyn Binding>); 1] = [(9, Box::new(touches.clone()))];
             let mark = self.shared.dispatch(&self.gpu, "contact_touches", 0..self.points.len(), &own);
             self.marks = Some((touches.buffer().clone(), [forget, mark]));

@@ -14,6 +14,7 @@ use crate::algorithms::contact::friction::Friction;
 use crate::algorithms::contact::{restitution, signed_distance};
 use crate::math::motion::Pose;
 use crate::math::{Mat3, Vec3};
+use crate::mesh::bvh::Aabb;
 use crate::model::{BodyState, Model, MovingCollider, Skin};
 use crate::scene::Shape;
 use crate::solver::cpu::StepWorld;
@@ -53,11 +54,13 @@ pub struct PrimitiveData {
     turn_y: [f32; 3],
     is_met: u32,
     turn_z: [f32; 3],
-    unused_1: f32,
+    way: f32,
     shift: [f32; 3],
-    unused_2: f32,
+    travelled: f32,
     extent: [f32; 3],
-    unused_3: f32,
+    unused_1: f32,
+    since: [f32; 3],
+    unused_2: f32,
 }
 
 /// How a body touches a primitive.
@@ -71,17 +74,28 @@ pub struct Touching {
     pub friction: Friction,
 }
 
+/// Where its own coordinates begin.
+fn middle(shape: &Shape) -> Vec3 {
+    match *shape {
+        Shape::Plane { point, .. } => point,
+        Shape::Sphere { center, .. } | Shape::Box { center, .. } => center,
+        Shape::Capsule { from, to, .. } | Shape::Cylinder { from, to, .. } => (from + to) * 0.5,
+        Shape::Mesh { .. } => Vec3::zeros(),
+    }
+}
+
 impl PrimitiveData {
     /// A shape at the start and at the end of a step; none for a mesh. What no body touches has no `touching`.
     pub fn new(shape: &Shape, [from, to]: [Pose; 2], touching: Option<Touching>) -> Option<Self> {
-        let (kind, middle, extent, radius) = match *shape {
-            Shape::Plane { point, normal } => (0, point, normal, 0.0),
-            Shape::Sphere { center, radius } => (1, center, Vec3::zeros(), radius),
-            Shape::Box { center, size } => (2, center, size, 0.0),
-            Shape::Capsule { from, to, radius } => (3, (from + to) * 0.5, to - from, radius),
-            Shape::Cylinder { from, to, radius } => (4, (from + to) * 0.5, to - from, radius),
+        let (kind, extent, radius) = match *shape {
+            Shape::Plane { normal, .. } => (0, normal, 0.0),
+            Shape::Sphere { radius, .. } => (1, Vec3::zeros(), radius),
+            Shape::Box { size, .. } => (2, size, 0.0),
+            Shape::Capsule { from, to, radius } => (3, to - from, radius),
+            Shape::Cylinder { from, to, radius } => (4, to - from, radius),
             Shape::Mesh { .. } => return None,
         };
+        let middle = middle(shape);
         let place = from.apply(middle);
         let [high, low] = split(place, 0.0);
         // Small differences of large numbers are taken here.
@@ -111,6 +125,21 @@ impl PrimitiveData {
             ..PrimitiveData::default()
         })
     }
+
+    /// The same where its surface moves by `way` in the step, has travelled that far in the frame before it, and its middle has come so far [m].
+    #[must_use]
+    pub fn on_its_way(self, way: f64, travelled: f64, since: Vec3) -> Self {
+        PrimitiveData { way: way as f32, travelled: travelled as f32, since: single(since), ..self }
+    }
+}
+
+/// What is known of a primitive since the start of the frame.
+#[derive(Clone, Copy, Debug, Default)]
+struct History {
+    /// Where it was then [m].
+    place: Vec3,
+    /// How far its surface may have moved [m].
+    travelled: f64,
 }
 
 /// `Finding` of the kernels.
@@ -122,22 +151,28 @@ pub struct FindingData {
     push: f32,
     margin: f32,
     primitives: u32,
-    unused: [u32; 3],
+    is_first: u32,
+    unused: [u32; 2],
 }
 
 impl FindingData {
-    /// For a step of length `h` [s] with so much gravity [m/s²], edges of such a length [m] and so many primitives.
-    pub fn new(h: f64, gravity: f64, mean_edge: f64, primitive_count: usize) -> Self {
+    /// For a step of length `h` [s] with so much gravity [m/s²], edges of such a length [m] and so many primitives; with the first one of a frame
+    /// everything is measured anew.
+    pub fn new(h: f64, gravity: f64, mean_edge: f64, primitive_count: usize, is_first: bool) -> Self {
         FindingData {
             h: h as f32,
             gravity: gravity as f32,
             push: (PUSH_OUT_SPEED * h) as f32,
             margin: (PLANE_MARGIN * mean_edge) as f32,
             primitives: primitive_count as u32,
-            unused: [0; 3],
+            is_first: u32::from(is_first),
+            unused: [0; 2],
         }
     }
 }
+
+/// Where a contact was measured: only the device looks into it.
+type SeenData = [Four; 2];
 
 /// Finds the contacts of one body.
 pub struct Finder {
@@ -151,6 +186,9 @@ pub struct Finder {
     places: Vec<Option<u32>>,
     /// Contacts of each.
     count: usize,
+    /// Where the body is in this frame, and what the primitives have done in it.
+    around: Aabb,
+    histories: Vec<History>,
 }
 
 impl Finder {
@@ -177,11 +215,13 @@ impl Finder {
         let point_count = standing.lists.len() / (2 + count);
         let finding = Told::new(gpu, "finding", 1);
         let primitives = Told::new(gpu, "primitives", count);
-        let speeds = gpu.zeros::<Four>("speeds", particles.len());
+        let all = standing.of_body.clone();
+        let speeds = gpu.zeros::<Four>("speeds", all.len());
         let fastest = gpu.zeros::<Four>("fastest", 1);
         let points = gpu.slab("points", &standing.lists);
+        let seen = gpu.zeros::<SeenData>("seen", standing.contacts.len());
         let Particles { x, low, v, .. } = particles;
-        let bound: [(u32, &dyn Binding); 9] = [
+        let bound: [(u32, &dyn Binding); 10] = [
             (1, &finding),
             (2, &primitives),
             (3, x),
@@ -191,16 +231,18 @@ impl Finder {
             (7, &points),
             (8, standing.contacts),
             (9, &fastest),
+            (11, &seen),
         ];
         let of_point = standing.parts.len().div_ceil(point_count.max(1)) * (12 + 48 * (1 + count)) + 8;
-        let bytes = of_point + count * (4 + size_of::<PrimitiveData>() + 64);
+        let bytes = of_point + count * (4 + size_of::<PrimitiveData>() + 64 + 64);
         let find = gpu.dispatch(&FINDING, "find_contacts", 0..point_count, bytes, &bound);
-        let all = 0..particles.len();
         Some(Finder {
             measure: gpu.dispatch(&FINDING, "measure_speeds", all, 32, &[(5, v), (10, &speeds)]),
             largest: Reduction::largest(gpu, &speeds, &fastest),
             gpu: Rc::clone(gpu),
             places: standing.places,
+            around: Aabb::empty(),
+            histories: vec![History::default(); count],
             find,
             finding,
             primitives,
@@ -208,20 +250,38 @@ impl Finder {
         })
     }
 
-    /// What is near at the start of a step.
-    pub(in crate::solver) fn find(&mut self, number: usize, skin: &Skin, model: &Model, world: &StepWorld) {
+    /// A frame begins with the body in this box.
+    pub(in crate::solver) fn begin_frame(&mut self, around: Aabb) {
+        self.around = around;
+    }
+
+    /// What is near at the start of a step of a frame.
+    pub(in crate::solver) fn find(&mut self, number: usize, skin: &Skin, model: &Model, world: &StepWorld, step: u32) {
         let touching = |collider: usize| {
             let rule = model.contact.with_colliders(number)[collider]?;
             let friction = rule.friction(skin.friction, world.collider_friction[collider]);
             Some(Touching { thickness: rule.thickness, restitution: rule.restitution, friction })
         };
-        let data = |(place, collider): (usize, &MovingCollider)| {
-            PrimitiveData::new(collider.model.primitive()?, collider.rigid_poses(), touching(place))
+        let around = self.around;
+        let data = |((place, collider), history): ((usize, &MovingCollider), &mut History)| {
+            let data = PrimitiveData::new(collider.model.primitive()?, collider.rigid_poses(), touching(place))?;
+            if collider.model.is_still() {
+                return Some(data);
+            }
+            let now = collider.rigid_poses()[0].apply(middle(collider.model.primitive()?));
+            if step == 0 {
+                *history = History { place: now, travelled: 0.0 };
+            }
+            let way = collider.step_motion(&around);
+            let before = history.travelled;
+            history.travelled += way;
+            Some(data.on_its_way(way, before, now - history.place))
         };
         // Meshes that the body does not touch are there as well.
-        let primitives: Vec<PrimitiveData> =
-            world.colliders.iter().enumerate().map(|numbered| data(numbered).unwrap_or_default()).collect();
-        self.find_near(FindingData::new(world.h, world.gravity.norm(), skin.mean_edge, self.count), &primitives);
+        let colliders = world.colliders.iter().enumerate().zip(&mut self.histories);
+        let primitives: Vec<PrimitiveData> = colliders.map(|known| data(known).unwrap_or_default()).collect();
+        let finding = FindingData::new(world.h, world.gravity.norm(), skin.mean_edge, self.count, step == 0);
+        self.find_near(finding, &primitives);
     }
 
     /// The same for these primitives.

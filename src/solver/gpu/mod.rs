@@ -29,6 +29,7 @@ pub mod cloth_systems;
 pub mod contact;
 pub mod finding;
 pub mod linear;
+pub mod pack;
 pub mod particles;
 mod profile;
 pub mod reduce;
@@ -100,10 +101,14 @@ impl<'m> GpuBackend<'m> {
     pub fn new(scene: &'m Scene, model: &'m Model, gpu: Gpu, may_fall_back: bool) -> Result<Self, DeviceError> {
         let gpu = Rc::new(gpu);
         let resident_count = std::cell::Cell::new(0);
+        let packed = pack::pack(&gpu, model);
         let bodies = |number: usize| -> Option<Box<dyn BodyStep + 'm>> {
             let body: Box<dyn BodyStep + 'm> = match number.checked_sub(model.cloths.len()) {
                 None => Box::new(cloth::GpuCloth::new(&gpu, number, &model.cloths[number], model)?),
-                Some(soft) => Box::new(soft::GpuSoft::new(&gpu, number, &model.soft_bodies[soft], model)?),
+                Some(soft) => match (&model.soft_bodies[soft], &packed[soft]) {
+                    (body, Some((pack, place))) => Box::new(pack::GpuPacked::new(number, body, model, (pack, *place))),
+                    (body, None) => Box::new(soft::GpuSoft::new(&gpu, number, body, model)?),
+                },
             };
             resident_count.set(resident_count.get() + 1);
             Some(body)

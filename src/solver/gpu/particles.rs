@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use bytemuck::{Pod, Zeroable};
 
-use super::work::{Dispatch, Gpu, Slab, Source, Told};
+use super::work::{Dispatch, Gpu, Slab, Source, Told, WORKGROUP};
 use crate::math::Vec3;
 use crate::model::BodyState;
 use crate::model::build_pins::LedParticle;
@@ -90,6 +90,8 @@ pub struct Particles {
     known: Option<Known>,
     /// Whether places and velocities there are still those.
     is_current: bool,
+    /// Whether anything was written since the last `finish_loading`.
+    is_loaded_anew: bool,
     look_ahead: Dispatch,
     lead: Dispatch,
     advance: Dispatch,
@@ -100,6 +102,13 @@ struct Known {
     low: Vec<Four>,
     v: Vec<Four>,
     d: Vec<Four>,
+}
+
+impl Known {
+    fn zeros(count: usize) -> Self {
+        let zeros = || vec![[0.0; 4]; count];
+        Known { x: zeros(), low: zeros(), v: zeros(), d: zeros() }
+    }
 }
 
 impl Particles {
@@ -132,6 +141,7 @@ impl Particles {
             led_to,
             known: None,
             is_current: false,
+            is_loaded_anew: false,
         }
     }
 
@@ -147,29 +157,59 @@ impl Particles {
 
     /// Begin from a state.
     pub fn load(&mut self, moving: &BodyState) {
-        let (x, low): (Vec<Four>, Vec<Four>) =
-            moving.x.iter().zip(&self.k).map(|(x, k)| split(*x, *k)).map(|[x, low]| (x, low)).unzip();
-        let v: Vec<Four> = moving.v.iter().map(|v| four(*v, 0.0)).collect();
-        if self.is_current && self.known.as_ref().is_some_and(|known| known.x == x && known.low == low && known.v == v)
-        {
+        self.load_part(0, moving);
+        self.finish_loading();
+    }
+
+    /// The same for one of several bodies, whose first particle is this one; `finish_loading` after all of them.
+    pub fn load_part(&mut self, start: usize, moving: &BodyState) {
+        let own = start..start + moving.x.len();
+        let (mut x, mut low): (Vec<Four>, Vec<Four>) =
+            moving.x.iter().zip(&self.k[own.clone()]).map(|(x, k)| split(*x, *k)).map(|[x, low]| (x, low)).unzip();
+        let mut v: Vec<Four> = moving.v.iter().map(|v| four(*v, 0.0)).collect();
+        let known = self.known.get_or_insert_with(|| Known::zeros(self.k.len()));
+        let is_same = known.x[own.clone()] == x && known.low[own.clone()] == low && known.v[own.clone()] == v;
+        if self.is_current && is_same {
             return;
         }
-        self.gpu.write(&self.x, 0, &x);
-        self.gpu.write(&self.low, 0, &low);
-        self.gpu.write(&self.v, 0, &v);
-        // As after a step.
-        self.gpu.copy(&self.low, &self.d);
-        self.known = Some(Known { d: vec![[0.0; 4]; x.len()], x, low, v });
+        // What fills up the last workgroup of a body is where the body is, and has no mass.
+        let count = (own.end.next_multiple_of(WORKGROUP as usize)).min(self.k.len()) - start;
+        let place = moving.x.first().map_or([[0.0; 4]; 2], |x| split(*x, 0.0));
+        x.resize(count, place[0]);
+        low.resize(count, place[1]);
+        v.resize(count, [0.0; 4]);
+        for (slab, all, part) in
+            [(&self.x, &mut known.x, x), (&self.low, &mut known.low, low), (&self.v, &mut known.v, v)]
+        {
+            self.gpu.write(slab, start, &part);
+            all[start..start + count].copy_from_slice(&part);
+        }
+        self.is_loaded_anew = true;
+    }
+
+    /// What was loaded is what the device has.
+    pub fn finish_loading(&mut self) {
+        if std::mem::take(&mut self.is_loaded_anew) {
+            // As after a step.
+            self.gpu.copy(&self.low, &self.d);
+            self.known.iter_mut().for_each(|known| known.d.fill([0.0; 4]));
+        }
         self.is_current = true;
     }
 
     /// Velocities that may have been changed here since the last step.
     pub fn load_velocities(&mut self, moving: &BodyState) {
+        self.load_velocities_of(0, moving);
+    }
+
+    /// The same for the body whose first particle is this one.
+    pub fn load_velocities_of(&mut self, start: usize, moving: &BodyState) {
         let Some(known) = &mut self.known else { return };
         let v: Vec<Four> = moving.v.iter().map(|v| four(*v, 0.0)).collect();
-        if known.v != v {
-            self.gpu.write(&self.v, 0, &v);
-            known.v = v;
+        let own = start..start + v.len();
+        if known.v[own.clone()] != v {
+            self.gpu.write(&self.v, start, &v);
+            known.v[own].copy_from_slice(&v);
         }
     }
 
@@ -197,19 +237,36 @@ impl Particles {
 
     /// Bring the look-ahead positions here.
     pub fn read_ahead(&mut self, ahead: &mut [Vec3]) {
+        self.bring_ahead();
+        self.ahead_of(0, ahead);
+    }
+
+    /// The same for all bodies; `ahead_of` has them.
+    pub fn bring_ahead(&mut self) {
         let Some(known) = &mut self.known else { return };
         self.gpu.read(&self.d, &mut known.d);
-        for ((ahead, x), d) in ahead.iter_mut().zip(&known.x).zip(&known.d) {
+    }
+
+    /// The look-ahead positions that came last, of the body whose first particle is this one.
+    pub fn ahead_of(&self, start: usize, ahead: &mut [Vec3]) {
+        let Some(known) = &self.known else { return };
+        for ((ahead, x), d) in ahead.iter_mut().zip(&known.x[start..]).zip(&known.d[start..]) {
             *ahead = double(*x) + double(*d);
         }
     }
 
     /// Take look-ahead positions that were changed here.
     pub fn write_ahead(&mut self, ahead: &[Vec3]) {
+        self.write_ahead_of(0, ahead);
+    }
+
+    /// The same for the body whose first particle is this one.
+    pub fn write_ahead_of(&mut self, start: usize, ahead: &[Vec3]) {
         let Some(known) = &mut self.known else { return };
         let way = |(ahead, x): (&Vec3, &Four)| four(ahead - double(*x), 0.0);
-        known.d = ahead.iter().zip(&known.x).map(way).collect();
-        self.gpu.write(&self.d, 0, &known.d);
+        let d: Vec<Four> = ahead.iter().zip(&known.x[start..]).map(way).collect();
+        self.gpu.write(&self.d, start, &d);
+        known.d[start..start + d.len()].copy_from_slice(&d);
     }
 
     /// Whether what was read or loaded last is still so: nothing has moved since.
@@ -219,20 +276,42 @@ impl Particles {
 
     /// Bring velocities here that have changed since the places came.
     pub fn read_velocities(&mut self, v: &mut [Vec3]) {
+        self.bring_velocities();
+        self.velocities_of(0, v);
+    }
+
+    /// The same for all bodies; `velocities_of` has them.
+    pub fn bring_velocities(&mut self) {
         let Some(known) = &mut self.known else { return };
         self.gpu.read(&self.v, &mut known.v);
-        v.iter_mut().zip(&known.v).for_each(|(v, known)| *v = double(*known));
+    }
+
+    /// The velocities that came last, of the body whose first particle is this one.
+    pub fn velocities_of(&self, start: usize, v: &mut [Vec3]) {
+        let Some(known) = &self.known else { return };
+        v.iter_mut().zip(&known.v[start..]).for_each(|(v, known)| *v = double(*known));
     }
 
     /// Bring places and velocities here.
     pub fn read_state(&mut self, moving: &mut BodyState) {
+        self.bring_state();
+        self.state_of(0, moving);
+    }
+
+    /// The same for all bodies; `state_of` has them.
+    pub fn bring_state(&mut self) {
         let Some(known) = &mut self.known else { return };
         let Known { x, low, v, .. } = known;
         self.gpu.read_all([(&self.x, x), (&self.low, low), (&self.v, v)]);
-        for (i, (x, v)) in moving.x.iter_mut().zip(&mut moving.v).enumerate() {
-            *x = double(known.x[i]) + double(known.low[i]);
-            *v = double(known.v[i]);
-        }
         self.is_current = true;
+    }
+
+    /// The places and velocities that came last, of the body whose first particle is this one.
+    pub fn state_of(&self, start: usize, moving: &mut BodyState) {
+        let Some(known) = &self.known else { return };
+        for (i, (x, v)) in moving.x.iter_mut().zip(&mut moving.v).enumerate() {
+            *x = double(known.x[start + i]) + double(known.low[start + i]);
+            *v = double(known.v[start + i]);
+        }
     }
 }

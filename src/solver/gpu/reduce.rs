@@ -68,7 +68,9 @@ pub struct ControlData {
     pub fewest: u32,
     /// Sweeps since this was written.
     pub total: u32,
-    unused: [u32; 2],
+    /// Whether it takes no part in this turn.
+    pub is_off: u32,
+    unused: u32,
 }
 
 impl ControlData {
@@ -94,9 +96,14 @@ pub struct Control {
 impl Control {
     /// Nothing is done yet.
     pub fn new(gpu: &Rc<Gpu>) -> Self {
-        let slab = gpu.zeros::<ControlData>("control", 1);
+        Self::of_several(gpu, 1)
+    }
+
+    /// For so many bodies that are swept together, each until it is done itself.
+    pub fn of_several(gpu: &Rc<Gpu>, count: usize) -> Self {
+        let slab = gpu.zeros::<ControlData>("control", count);
         let largest = gpu.zeros::<Four>("largest error", 1);
-        let dispatch = |kernel| gpu.dispatch(&CONTROL, kernel, 0..1, 32, &[(1, &slab)]);
+        let dispatch = |kernel| gpu.dispatch(&CONTROL, kernel, 0..count, 32, &[(1, &slab)]);
         let take_largest = gpu.dispatch(&CONTROL, "take_largest", 0..1, 48, &[(1, &slab), (2, &largest)]);
         Control { begin: dispatch("begin"), take_largest, judge: dispatch("judge"), gpu: Rc::clone(gpu), slab, largest }
     }
@@ -104,6 +111,17 @@ impl Control {
     /// How small an error is enough, and the fewest sweeps; counts begin at zero.
     pub fn aim(&self, enough: f64, fewest: u32) {
         self.gpu.write(&self.slab, 0, &[ControlData { enough: enough as f32, fewest, ..ControlData::default() }]);
+    }
+
+    /// The same for each of several bodies, and which of them take part.
+    pub fn aim_several(&self, aims: impl Iterator<Item = (f64, u32, bool)>) {
+        let data = |(enough, fewest, is_in): (f64, u32, bool)| ControlData {
+            enough: enough as f32,
+            fewest,
+            is_off: u32::from(!is_in),
+            ..ControlData::default()
+        };
+        self.gpu.write(&self.slab, 0, &aims.map(data).collect::<Vec<ControlData>>());
     }
 
     /// Begin a turn of sweeps.
@@ -123,8 +141,13 @@ impl Control {
 
     /// Wait, and see how far it is.
     pub fn read(&self) -> ControlData {
-        let mut data = vec![ControlData::default()];
+        self.read_all()[0]
+    }
+
+    /// The same of several bodies.
+    pub fn read_all(&self) -> Vec<ControlData> {
+        let mut data = vec![ControlData::default(); self.slab.len()];
         self.gpu.read(&self.slab, &mut data);
-        data[0]
+        data
     }
 }

@@ -10,8 +10,8 @@
 //! flow     flow
 //! ```
 //!
-//! What a `judge` finds about the whole body stays on the device. Every kernel finds its body by its particle, so that several bodies could lie
-//! behind each other in the same arrays.
+//! What a `judge` finds about the whole body stays on the device. Every kernel finds its body by its particle: several bodies lie behind each other
+//! in the same arrays and cost the dispatches of one.
 
 use std::rc::Rc;
 
@@ -132,29 +132,50 @@ const MOST_SPINS: f64 = 8.0;
 /// Largest entry of a turn with what has flowed.
 const LARGEST_ENTRY: f64 = 2.5;
 
-/// A matched body's arrays on the device.
+/// Arrays of matched bodies on the device.
 pub struct GpuShapes<'m> {
     gpu: Rc<Gpu>,
-    body: &'m SoftBodyModel,
-    shape: &'m ShapeBody,
-    settings: Settings,
-    /// What the device has of that.
-    known: Settings,
-    /// Its `BodyData`, so that the settings at its beginning can be written alone.
+    members: Vec<Member<'m>>,
+    /// Their `BodyData`, so that the settings at the beginning of each can be written alone.
     bodies: Slab<Four>,
     flowed: Slab<Four>,
-    /// What the device has in there.
-    known_flowed: Vec<Four>,
     begin: [Dispatch; 1],
     damp: Vec<Dispatch>,
     spring: Vec<Dispatch>,
     calm: Vec<Dispatch>,
     flow: Vec<Dispatch>,
-    /// Made when it is known which particles touch.
-    heed: Option<(Slab<u32>, Vec<Dispatch>)>,
-    sweep: Option<(Slab<ControlData>, Vec<Dispatch>)>,
+    /// Made when it is known which particles touch and what says when sweeps are done.
+    heed: Option<([wgpu::Buffer; 2], Vec<Dispatch>)>,
+    sweep: Option<(wgpu::Buffer, Vec<Dispatch>)>,
     arrays: Arrays,
+    reach: Reach,
 }
+
+/// One of the bodies.
+struct Member<'m> {
+    body: &'m SoftBodyModel,
+    shape: &'m ShapeBody,
+    /// Its first particle.
+    start: usize,
+    settings: Settings,
+    /// What the device has of that.
+    known: Settings,
+    /// What the device has of what has flowed.
+    known_flowed: Vec<Four>,
+}
+
+/// Where the particles of bodies of these sizes begin: each has whole workgroups for itself.
+pub fn starts(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
+    let begin = |end: &mut usize, size: usize| {
+        let start = *end;
+        *end = (start + size).next_multiple_of(WORKGROUP as usize);
+        Some(start)
+    };
+    sizes.scan(0, begin).collect()
+}
+
+/// Items of `BodyData`.
+const BODY: usize = size_of::<BodyData>() / size_of::<Four>();
 
 /// What kernels are bound to.
 struct Arrays {
@@ -180,15 +201,30 @@ struct Arrays {
 impl<'m> GpuShapes<'m> {
     /// For a body whose particles are on the device.
     pub fn new(gpu: &Rc<Gpu>, body: &'m SoftBodyModel, shape: &'m ShapeBody, particles: &Particles) -> Self {
-        let count = body.rest.len();
+        Self::of_several(gpu, &[(body, shape)], particles)
+    }
+
+    /// For bodies of one kind (`kind`), whose particles are where `starts` has them.
+    pub fn of_several(gpu: &Rc<Gpu>, bodies: &[(&'m SoftBodyModel, &'m ShapeBody)], particles: &Particles) -> Self {
+        let starts = starts(bodies.iter().map(|(body, _)| body.rest.len()));
+        let mut numbers = Numbers::default();
+        let mut members = Vec::new();
+        for (&(body, shape), start) in bodies.iter().zip(starts) {
+            let first_chunk = (start / WORKGROUP as usize) as u32;
+            let settings = Settings { first_chunk, ..settings(body, shape) };
+            numbers.fill_up(start, members.len());
+            numbers.add(body, shape, &settings, members.len());
+            let (known, known_flowed) = (Settings::default(), Vec::new());
+            members.push(Member { body, shape, start, settings, known, known_flowed });
+        }
+        let count = numbers.particles.len();
         let chunks = count.div_ceil(WORKGROUP as usize);
-        let settings = settings(body, shape);
-        let numbers = Numbers::of(body, shape, &settings);
         // A row of so many times four columns for each invocation and each chunk, or none where these sums are not asked for.
         let rows = chunks * (WORKGROUP as usize + 1);
         let running =
             |name, width: usize, is_used: bool| gpu.zeros::<Whole>(name, if is_used { width * rows } else { 0 });
-        let is_damped = shape.settings.damping > 0.0;
+        let [keeps_volume, is_damped, is_plastic] =
+            bodies.first().map_or([false; 3], |(body, shape)| kind(body, shape));
         let arrays = Arrays {
             particles: gpu.slab("shape particles", &numbers.particles),
             stretches: gpu.slab("stretches", &numbers.stretches),
@@ -202,89 +238,124 @@ impl<'m> GpuShapes<'m> {
             transforms: running("transforms", 3, true),
             motions: running("motions", 4, is_damped),
             spins: running("spins", 2, is_damped),
-            weights: running("weights", 1, shape.settings.keep_volume),
+            weights: running("weights", 1, keeps_volume),
             x: particles.x.clone(),
             low: particles.low.clone(),
             d: particles.d.clone(),
             v: particles.v.clone(),
         };
-        let bodies = gpu.zeros("bodies", size_of::<BodyData>() / size_of::<Four>());
-        let is_plastic = body.flesh.plasticity.is_some();
+        let data = gpu.zeros("bodies", members.len() * BODY);
         let flowed = gpu.zeros("flowed", if is_plastic { 3 * count } else { 0 });
-        let maker = Maker { gpu, bodies: &bodies, flowed: &flowed, arrays: &arrays, reach: Reach::of(&numbers, count) };
+        let reach = Reach::of(&numbers, count.max(1));
+        let maker = Maker { gpu, bodies: &data, flowed: &flowed, arrays: &arrays, reach, count: members.len() };
         GpuShapes {
             begin: [maker.begin_turns()],
             damp: if is_damped { maker.damp() } else { Vec::new() },
             spring: maker.spring(),
-            calm: if shape.settings.keep_volume { maker.calm() } else { Vec::new() },
+            calm: if keeps_volume { maker.calm() } else { Vec::new() },
             flow: if is_plastic { maker.flow() } else { Vec::new() },
             heed: None,
             sweep: None,
             gpu: Rc::clone(gpu),
-            body,
-            shape,
-            settings,
-            known: Settings::default(),
-            bodies,
+            members,
+            bodies: data,
             flowed,
-            known_flowed: Vec::new(),
             arrays,
+            reach,
         }
     }
 
     fn maker(&self) -> Maker<'_> {
-        let rings = self.arrays.rings.len() as f64 / self.body.rest.len() as f64;
-        let stretches = self.arrays.stretches.len() as f64 / self.body.rest.len() as f64;
-        let reach = Reach { ring: rings.ceil() as usize, stretches: stretches.ceil() as usize };
-        Maker { gpu: &self.gpu, bodies: &self.bodies, flowed: &self.flowed, arrays: &self.arrays, reach }
+        let GpuShapes { gpu, bodies, flowed, arrays, reach, members, .. } = self;
+        Maker { gpu, bodies, flowed, arrays, reach: *reach, count: members.len() }
     }
 
-    fn write_flowed(&mut self, moving: &BodyState) {
-        if self.body.flesh.plasticity.is_none() {
-            return;
-        }
-        let flowed: Vec<Four> = if moving.flowed.is_empty() {
-            (0..self.flowed.len()).map(|row| four(Vec3::ith(row % 3, 1.0), 0.0)).collect()
-        } else {
-            moving.flowed.chunks_exact(3).map(|row| four(Vec3::new(row[0], row[1], row[2]), 0.0)).collect()
-        };
-        if self.known_flowed != flowed {
-            self.gpu.write(&self.flowed, 0, &flowed);
-            self.known_flowed = flowed;
-        }
-    }
-
-    fn write_bodies(&mut self, bodies: BodyData) {
-        self.gpu.write(&self.bodies, 0, bytemuck::cast_slice(&[bodies]));
-        self.known = bodies.settings;
-    }
-}
-
-impl DeviceFilling for GpuShapes<'_> {
-    fn begin_frame(&mut self, moving: &BodyState) {
-        let mass = &self.body.mass;
+    /// Prepare a frame for one of the bodies.
+    pub fn begin_frame_of(&mut self, number: usize, moving: &BodyState) {
+        let member = &mut self.members[number];
+        let (body, shape) = (member.body, member.shape);
+        let mass = &body.mass;
         let middle = moving.x.iter().zip(mass).map(|(x, m)| x * *m).sum::<Vec3>() / mass.iter().sum::<f64>();
-        let turn = polar::quaternion(&self.shape.shapes.whole_turn(mass, &moving.x, middle));
-        self.write_flowed(moving);
-        self.write_bodies(BodyData {
-            settings: self.settings,
+        let turn = polar::quaternion(&shape.shapes.whole_turn(mass, &moving.x, middle));
+        if body.flesh.plasticity.is_some() {
+            let flowed: Vec<Four> = if moving.flowed.is_empty() {
+                (0..3 * body.rest.len()).map(|row| four(Vec3::ith(row % 3, 1.0), 0.0)).collect()
+            } else {
+                moving.flowed.chunks_exact(3).map(|row| four(Vec3::new(row[0], row[1], row[2]), 0.0)).collect()
+            };
+            if member.known_flowed != flowed {
+                self.gpu.write(&self.flowed, 3 * member.start, &flowed);
+                member.known_flowed = flowed;
+            }
+        }
+        let data = BodyData {
+            settings: member.settings,
             about: four(middle, 0.0),
             about_next: four(middle, 0.0),
             turn: turn.map(|entry| entry as f32),
             ..BodyData::default()
-        });
+        };
+        self.gpu.write(&self.bodies, number * BODY, bytemuck::cast_slice(&[data]));
+        member.known = member.settings;
+    }
+
+    /// After that, for all of them.
+    pub fn begin_turns(&self) {
         self.gpu.run(&self.begin);
     }
 
-    fn begin_step(&mut self, h: f64, _: f64) {
+    /// Prepare a step of one of the bodies.
+    pub fn begin_step_of(&mut self, number: usize, h: f64) {
         let part = |rate: f64| 1.0 - (-rate * h).exp();
-        self.settings.damping = part(self.shape.settings.damping) as f32;
-        self.settings.faster = (h / ShapeMatching::STEP).powi(2) as f32;
-        self.settings.stays = self.body.flesh.plasticity.map_or(0.0, |plasticity| part(plasticity.creep)) as f32;
-        if self.settings != self.known {
-            self.gpu.write(&self.bodies, 0, bytemuck::cast_slice(&[self.settings]));
-            self.known = self.settings;
+        let member = &mut self.members[number];
+        let settings = &mut member.settings;
+        settings.damping = part(member.shape.settings.damping) as f32;
+        settings.faster = (h / ShapeMatching::STEP).powi(2) as f32;
+        settings.stays = member.body.flesh.plasticity.map_or(0.0, |plasticity| part(plasticity.creep)) as f32;
+        if member.settings != member.known {
+            self.gpu.write(&self.bodies, number * BODY, bytemuck::cast_slice(&[member.settings]));
+            member.known = member.settings;
         }
+    }
+
+    /// Bring what stays of one of the bodies into its state.
+    pub fn read_of(&mut self, number: usize, moving: &mut BodyState) {
+        let member = &mut self.members[number];
+        if member.body.flesh.plasticity.is_none() {
+            return;
+        }
+        let mut all = Vec::new();
+        self.gpu.read(&self.flowed, &mut all);
+        let own = 3 * member.start..3 * (member.start + member.body.rest.len());
+        let Some(flowed) = all.get(own) else { return };
+        member.known_flowed = flowed.to_vec();
+        moving.flowed.clear();
+        moving.flowed.extend(flowed.iter().flat_map(|row| row[..3].iter().map(|entry| f64::from(*entry))));
+    }
+}
+
+/// What has to be alike for bodies to be simulated together: whether volume is kept, velocities are damped, and anything stays.
+pub fn kind(body: &SoftBodyModel, shape: &ShapeBody) -> [bool; 3] {
+    [shape.settings.keep_volume, shape.settings.damping > 0.0, body.flesh.plasticity.is_some()]
+}
+
+/// Bytes of the largest array that bodies of these sizes take, for each particle and what it looks at.
+pub fn largest_array(body: &SoftBodyModel, shape: &ShapeBody) -> usize {
+    let count = body.rest.len().next_multiple_of(WORKGROUP as usize);
+    let stretches: usize = (0..body.rest.len()).map(|i| shape.regions.stretches(i).count()).sum();
+    let rings = 3 * body.mesh.triangles.len();
+    let running = 4 * size_of::<Whole>() * (count + count / WORKGROUP as usize);
+    [PARTICLE * count, running, SURFACE * count, 8 * stretches, 8 * rings].into_iter().fold(0, usize::max)
+}
+
+impl DeviceFilling for GpuShapes<'_> {
+    fn begin_frame(&mut self, moving: &BodyState) {
+        self.begin_frame_of(0, moving);
+        self.begin_turns();
+    }
+
+    fn begin_step(&mut self, h: f64, _: f64) {
+        self.begin_step_of(0, h);
     }
 
     fn damp(&mut self) {
@@ -295,12 +366,13 @@ impl DeviceFilling for GpuShapes<'_> {
         self.gpu.run(&self.spring);
     }
 
-    fn heed_contacts(&mut self, touches: &Slab<u32>) {
-        if !self.shape.settings.keep_volume {
+    fn heed_contacts(&mut self, touches: &Slab<u32>, control: &Control) {
+        if !self.members.iter().any(|member| member.shape.settings.keep_volume) {
             return;
         }
-        if self.heed.as_ref().is_none_or(|(known, _)| known.buffer() != touches.buffer()) {
-            self.heed = Some((touches.clone(), self.maker().heed(touches)));
+        let bound = [touches.buffer(), control.slab.buffer()];
+        if self.heed.as_ref().is_none_or(|(known, _)| [&known[0], &known[1]] != bound) {
+            self.heed = Some((bound.map(Clone::clone), self.maker().heed(touches, &control.slab)));
         }
         if let Some((_, heed)) = &self.heed {
             self.gpu.run(heed);
@@ -308,8 +380,8 @@ impl DeviceFilling for GpuShapes<'_> {
     }
 
     fn sweep(&mut self, control: &Control) {
-        if self.sweep.as_ref().is_none_or(|(known, _)| known.buffer() != control.slab.buffer()) {
-            self.sweep = Some((control.slab.clone(), self.maker().sweep(&control.slab)));
+        if self.sweep.as_ref().is_none_or(|(known, _)| known != control.slab.buffer()) {
+            self.sweep = Some((control.slab.buffer().clone(), self.maker().sweep(&control.slab)));
         }
         if let Some((_, sweep)) = &self.sweep {
             self.gpu.run(sweep);
@@ -325,13 +397,7 @@ impl DeviceFilling for GpuShapes<'_> {
     }
 
     fn read(&mut self, moving: &mut BodyState) {
-        if self.body.flesh.plasticity.is_some() {
-            self.gpu.read(&self.flowed, &mut self.known_flowed);
-            moving.flowed.clear();
-            moving
-                .flowed
-                .extend(self.known_flowed.iter().flat_map(|row| row[..3].iter().map(|entry| f64::from(*entry))));
-        }
+        self.read_of(0, moving);
     }
 }
 
@@ -381,6 +447,7 @@ fn mean_area(body: &SoftBodyModel) -> f64 {
 }
 
 /// What the device is told about particles and regions.
+#[derive(Default)]
 struct Numbers {
     particles: Vec<ParticleData>,
     regions: Vec<RegionData>,
@@ -390,17 +457,27 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn of(body: &SoftBodyModel, shape: &ShapeBody, settings: &Settings) -> Self {
+    /// Particles without mass up to a number, which belong to the body before this one.
+    fn fill_up(&mut self, start: usize, body: usize) {
+        let nothing = |across: usize| ParticleData {
+            body: (body as u32).saturating_sub(1),
+            across: across as u32,
+            ..ParticleData::zeroed()
+        };
+        self.particles.extend((self.particles.len()..start).map(nothing));
+        self.regions.resize(start, RegionData::zeroed());
+        if !self.spreads.is_empty() {
+            self.spreads.resize(3 * start, [0.0; 4]);
+        }
+    }
+
+    /// The particles of a body behind those that are there.
+    fn add(&mut self, body: &SoftBodyModel, shape: &ShapeBody, settings: &Settings, number: usize) {
         let (shapes, extent) = (&shape.shapes, f64::from(settings.extent));
         let heaviest = shapes.masses.iter().copied().fold(0.0, f64::max);
         let mean_mass = body.mass.iter().sum::<f64>() / body.mass.len() as f64;
-        let mut numbers = Numbers {
-            particles: Vec::with_capacity(body.rest.len()),
-            regions: Vec::with_capacity(body.rest.len()),
-            spreads: Vec::with_capacity(3 * body.rest.len()),
-            stretches: Vec::new(),
-            rings: Vec::new(),
-        };
+        let start = self.particles.len() as u32;
+        let numbers = self;
         let normal_unit = f64::from(settings.normal_unit);
         let doubled_normal = |i: usize| -> Vec3 {
             let corners = shape.around.row(i).iter().map(|&t| body.mesh.triangles[t as usize]);
@@ -408,11 +485,15 @@ impl Numbers {
         };
         for i in 0..body.rest.len() {
             let starts = [numbers.rings.len(), numbers.stretches.len()];
-            numbers
-                .rings
-                .extend(shape.around.row(i).iter().map(|&t| others(body.mesh.triangles[t as usize], i as u32)));
+            numbers.rings.extend(
+                shape
+                    .around
+                    .row(i)
+                    .iter()
+                    .map(|&t| others(body.mesh.triangles[t as usize], i as u32).map(|corner| start + corner)),
+            );
             for stretch in shape.regions.stretches(i) {
-                let [first, end] = [stretch.start as u32, stretch.end as u32];
+                let [first, end] = [stretch.start, stretch.end].map(|particle| start + particle as u32);
                 match &mut numbers.stretches[starts[1]..] {
                     // Paths mean nothing here: what follows each other is one.
                     [.., [_, before]] if *before == first => *before = end,
@@ -425,10 +506,10 @@ impl Numbers {
                 share: (1.0 / f64::from(shape.regions.count(i))) as f32,
                 part: (shapes.shared_mass[i] / heaviest) as f32,
                 stiffness: shape.stiffness[i] as f32,
-                body: 0,
+                body: number as u32,
                 inner_weight: shape.inner.weights[i] as f32,
                 inner_distance: shape.inner.distances[i] as f32,
-                across: shape.inner.across[i],
+                across: start + shape.inner.across[i],
                 square_at_rest: (normal_unit * doubled_normal(i)).norm_squared() as f32,
                 ring: [starts[0] as u32, numbers.rings.len() as u32],
                 stretches: [starts[1] as u32, numbers.stretches.len() as u32],
@@ -444,7 +525,6 @@ impl Numbers {
                 numbers.spreads.extend((0..3).map(|row| four(spread.row(row).transpose(), 0.0)));
             }
         }
-        numbers
     }
 }
 
@@ -487,6 +567,8 @@ struct Maker<'a> {
     flowed: &'a Slab<Four>,
     arrays: &'a Arrays,
     reach: Reach,
+    /// How many bodies there are.
+    count: usize,
 }
 
 /// Bytes of a particle, of what is known of its surface, and of what a workgroup leaves, for each invocation.
@@ -502,13 +584,14 @@ impl Maker<'_> {
         self.gpu.dispatch(&SHAPES, kernel, 0..self.arrays.particles.len(), PARTICLE + bytes, &bound)
     }
 
-    /// A kernel for the body.
+    /// A kernel for each body.
     fn judge(&self, kernel: &'static str, bound: &[(u32, &dyn Binding)]) -> Dispatch {
         let common: [(u32, &dyn Binding); 2] = [(1, self.bodies), (11, &self.arrays.work)];
         let bound: Vec<_> = common.iter().chain(bound).copied().collect();
         let count = self.arrays.particles.len();
-        let bytes = count * LEFT / WORKGROUP as usize;
-        self.gpu.dispatch_blocks(&SHAPES, kernel, count, WORKGROUP as usize, bytes, &bound)
+        let invocations = self.count * WORKGROUP as usize;
+        let bytes = count * LEFT / invocations.max(1);
+        self.gpu.dispatch_blocks(&SHAPES, kernel, count, invocations, bytes, &bound)
     }
 
     fn begin_turns(&self) -> Dispatch {
@@ -557,15 +640,15 @@ impl Maker<'_> {
         ]
     }
 
-    fn heed(&self, touches: &Slab<u32>) -> Vec<Dispatch> {
+    fn heed(&self, touches: &Slab<u32>, control: &Slab<ControlData>) -> Vec<Dispatch> {
         let Arrays { x, d, surface, work, rings, weights, stretches, .. } = self.arrays;
         vec![
             self.each(
                 "look_inside",
                 32 + self.reach.normal() + SURFACE + LEFT,
-                &[(6, x), (8, d), (10, surface), (11, work), (16, rings)],
+                &[(6, x), (8, d), (10, surface), (11, work), (16, rings), (18, control)],
             ),
-            self.judge("judge_inside", &[]),
+            self.judge("judge_inside", &[(18, control)]),
             self.each("sum_weights", SURFACE + 20, &[(5, weights), (10, surface), (17, touches)]),
             self.each(
                 "spread_weights",

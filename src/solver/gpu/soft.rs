@@ -35,9 +35,9 @@ pub const SKIN_AIR: Source =
     Source { name: "skin_air", text: include_str!("../../algorithms/skin_air.wgsl"), constants: &[] };
 
 /// Relative errors of volumes that single precision can tell from rounding.
-const LEAST_TOLERANCE: f64 = 1e-5;
+pub(super) const LEAST_TOLERANCE: f64 = 1e-5;
 /// Most sweeps between two looks at how far they are.
-const MOST_AT_ONCE: u32 = 12;
+pub(super) const MOST_AT_ONCE: u32 = 12;
 
 /// What holds a body together, on the device; the twin of `cpu::filling::Filling`. Each call adds dispatches to the device's list: none waits for
 /// the device but `read`.
@@ -55,8 +55,8 @@ pub trait DeviceFilling {
     fn damp(&mut self);
     /// Move look-ahead positions by elasticity, once.
     fn spring(&mut self);
-    /// Prepare to keep volumes where particles touch something: not 0 in `touches`.
-    fn heed_contacts(&mut self, touches: &Slab<u32>);
+    /// Prepare to keep volumes where particles touch something: not 0 in `touches`. Bodies that `control` says are off stay as they are.
+    fn heed_contacts(&mut self, touches: &Slab<u32>, control: &Control);
     /// Bring volumes nearer to what they must be and leave the largest relative error before in `control.worst`; nothing once `control.done`.
     fn sweep(&mut self, control: &Control);
     /// Take out of velocities what would change volumes, after the step.
@@ -169,9 +169,12 @@ impl BodyStep for GpuSoft<'_> {
 
     fn begin_frame(&mut self, moving: &BodyState, weather: &Weather, drive: &Drive) {
         self.host.begin_frame(moving, weather, drive);
+        if let Some(finder) = &mut self.finder {
+            finder.begin_frame(self.host.contacts.watched_box(self.body, moving, 0.0));
+        }
         self.particles.load(moving);
         self.filling.begin_frame(moving);
-        self.air.is_current = false;
+        self.air.forget();
         let [fewest, _] = self.host.filling.sweeps();
         self.control.aim(self.host.filling.enough() * self.body.flesh.volume_tolerance, fewest);
     }
@@ -180,7 +183,7 @@ impl BodyStep for GpuSoft<'_> {
         self.host.frame_box(moving, drive)
     }
 
-    fn look_ahead(&mut self, moving: &mut BodyState, world: &mut StepWorld, _: u32) {
+    fn look_ahead(&mut self, moving: &mut BodyState, world: &mut StepWorld, step: u32) {
         if self.is_broken() {
             return;
         }
@@ -196,7 +199,7 @@ impl BodyStep for GpuSoft<'_> {
         }
         self.filling.damp();
         if let (Some(finder), Some(contacts)) = (&mut self.finder, &self.contacts) {
-            finder.find(self.host.number(), self.body, self.model, world);
+            finder.find(self.host.number(), self.body, self.model, world, step);
             contacts.begin_found();
         } else if let Some(contacts) = self.contacts.as_mut().filter(|_| self.meets_colliders) {
             // How fast what touches arrives decides how it bounces, and how far it may come.
@@ -229,7 +232,7 @@ impl BodyStep for GpuSoft<'_> {
             self.touch(1);
         }
         self.mark_touching(again);
-        self.filling.heed_contacts(&self.touches);
+        self.filling.heed_contacts(&self.touches, &self.control);
         self.control.begin();
         let (mut swept, mut at_once) = (0, fewest);
         let end = loop {
@@ -370,7 +373,15 @@ pub struct SoftPins {
 impl SoftPins {
     /// For a body.
     pub fn new(gpu: &Rc<Gpu>, body: &SoftBodyModel, particles: &Particles) -> Self {
-        let numbers: Vec<u32> = body.pins.soft.iter().map(|soft| soft.pin.vertex).collect();
+        Self::of_several(gpu, &[(body, 0)], particles)
+    }
+
+    /// For bodies and the first particle of each.
+    pub fn of_several(gpu: &Rc<Gpu>, bodies: &[(&SoftBodyModel, usize)], particles: &Particles) -> Self {
+        let drawn = |&(body, start): &(&SoftBodyModel, usize)| -> Vec<u32> {
+            body.pins.soft.iter().map(|soft| start as u32 + soft.pin.vertex).collect()
+        };
+        let numbers: Vec<u32> = bodies.iter().flat_map(drawn).collect();
         let pins = gpu.zeros("soft pins", numbers.len());
         let drawn = gpu.slab("drawn", &numbers);
         let Particles { x, low, d, .. } = particles;
@@ -381,15 +392,21 @@ impl SoftPins {
 
     /// Move look-ahead positions towards places, which are where they are at the start and at the end of the step.
     pub fn draw(&self, body: &SoftBodyModel, places: &[[Vec3; 2]], h: f64) {
+        self.draw_all([(body, places)].into_iter(), h);
+    }
+
+    /// The same for all bodies.
+    pub fn draw_all<'a>(&self, bodies: impl Iterator<Item = (&'a SoftBodyModel, &'a [[Vec3; 2]])>, h: f64) {
+        if self.pins.is_empty() {
+            return;
+        }
         let data = |(soft, [start, end]): (&SoftPin, &[Vec3; 2])| {
             let [place, mut place_low] = split(*end, 0.0);
             place_low[3] = (soft.frequency * h) as f32;
             SoftPinData { place, place_low, way: four(end - start, 0.0) }
         };
-        if body.pins.soft.is_empty() {
-            return;
-        }
-        let pins: Vec<SoftPinData> = body.pins.soft.iter().zip(places).map(data).collect();
+        let pins: Vec<SoftPinData> =
+            bodies.flat_map(|(body, places)| body.pins.soft.iter().zip(places).map(data)).collect();
         self.gpu.write(&self.pins, 0, &pins);
         self.gpu.run([&self.draw]);
     }
@@ -435,32 +452,42 @@ pub struct SkinAir {
 impl SkinAir {
     /// For a body.
     pub fn new(gpu: &Rc<Gpu>, body: &SoftBodyModel, particles: &Particles) -> Self {
-        let mesh = &body.mesh.triangles;
-        // The three corners are pushed alike, so what a unit impulse on the triangle moves is the mean of theirs.
-        let mean_k =
-            |corners: &[u32; 3]| corners.iter().map(|&corner| body.vertex_k[corner as usize]).sum::<f64>() / 3.0;
-        let triangle = |corners: &[u32; 3]| AirTriangle {
-            corners: *corners,
-            rate: (0.5 * AIR_DENSITY * body.wind_share * mean_k(corners)) as f32,
-        };
-        let triangles = gpu.slab("triangles in the air", &mesh.iter().map(triangle).collect::<Vec<_>>());
-        let carriers = |vertex: usize| {
-            let row = body.map.row(vertex).iter();
-            row.map(|&(number, weight)| Share { number, part: weight as f32 }).collect()
-        };
-        let (vertex_starts, carriers) = list_shares(gpu, (0..body.map.vertex_count()).map(carriers));
-        let mut moved: Vec<Vec<Share>> = vec![Vec::new(); body.k.len()];
-        for (t, corners) in mesh.iter().enumerate() {
-            for &(particle, weight) in corners.iter().flat_map(|&corner| body.map.row(corner as usize)) {
-                let part = (weight * body.k[particle as usize]) as f32;
-                moved[particle as usize].push(Share { number: t as u32, part });
+        Self::of_several(gpu, &[(body, 0)], particles)
+    }
+
+    /// For bodies and the first particle of each.
+    pub fn of_several(gpu: &Rc<Gpu>, bodies: &[(&SoftBodyModel, usize)], particles: &Particles) -> Self {
+        let (mut triangles, mut impulses) = (Vec::new(), Vec::new());
+        let mut carriers: Vec<Vec<Share>> = Vec::new();
+        let mut moved: Vec<Vec<Share>> = vec![Vec::new(); particles.len()];
+        for &(body, start) in bodies {
+            // The three corners are pushed alike, so what a unit impulse on the triangle moves is the mean of theirs.
+            let mean_k =
+                |corners: &[u32; 3]| corners.iter().map(|&corner| body.vertex_k[corner as usize]).sum::<f64>() / 3.0;
+            let first_vertex = carriers.len() as u32;
+            for corners in &body.mesh.triangles {
+                for &(particle, weight) in corners.iter().flat_map(|&corner| body.map.row(corner as usize)) {
+                    let part = (weight * body.k[particle as usize]) as f32;
+                    moved[start + particle as usize].push(Share { number: triangles.len() as u32, part });
+                }
+                let k = mean_k(corners);
+                impulses.push(if k > 0.0 { 1.0 / (3.0 * k) } else { 0.0 });
+                let rate = (0.5 * AIR_DENSITY * body.wind_share * k) as f32;
+                triangles.push(AirTriangle { corners: corners.map(|corner| first_vertex + corner), rate });
             }
+            let carrier = |&(number, weight): &(u32, f64)| Share { number: start as u32 + number, part: weight as f32 };
+            let rows = (0..body.map.vertex_count()).map(|vertex| body.map.row(vertex).iter().map(carrier).collect());
+            carriers.extend(rows);
         }
         let mean_row = |entries: usize, rows: usize| 8 * entries / rows.max(1);
-        let (bytes_carrying, count) = (mean_row(carriers.len(), body.map.vertex_count()), body.k.len());
+        let (vertex_count, count) = (carriers.len(), particles.len());
+        let bytes_carrying = mean_row(carriers.iter().map(Vec::len).sum(), vertex_count);
         let bytes_moving = mean_row(moved.iter().map(Vec::len).sum(), count);
+        let (vertex_starts, carriers) = list_shares(gpu, carriers.into_iter());
         let (particle_starts, moving) = list_shares(gpu, moved.into_iter());
-        let (wind, air) = (gpu.zeros::<Four>("wind", mesh.len()), gpu.zeros::<Four>("air", mesh.len()));
+        let triangle_count = triangles.len();
+        let triangles = gpu.slab("triangles in the air", &triangles);
+        let (wind, air) = (gpu.zeros::<Four>("wind", triangle_count), gpu.zeros::<Four>("air", triangle_count));
         let Particles { x, d, v, step, .. } = particles;
         let bound: [(u32, &dyn Binding); 9] = [
             (1, step),
@@ -474,17 +501,15 @@ impl SkinAir {
             (9, &air),
         ];
         // Each share of a vertex comes with the place, way and velocity of its particle.
-        let blow = gpu.dispatch(&SKIN_AIR, "blow", 0..mesh.len(), 72 + 21 * bytes_carrying, &bound);
+        let blow = gpu.dispatch(&SKIN_AIR, "blow", 0..triangle_count, 72 + 21 * bytes_carrying, &bound);
         let bound: [(u32, &dyn Binding); 4] = [(4, v), (6, &particle_starts), (7, &moving), (9, &air)];
         let take = gpu.dispatch(&SKIN_AIR, "take_air", 0..count, 40 + 3 * bytes_moving, &bound);
-        let impulse = |corners| Some(mean_k(corners)).filter(|k| *k > 0.0).map_or(0.0, |k| 1.0 / (3.0 * k));
-        SkinAir {
-            gpu: Rc::clone(gpu),
-            impulses: mesh.iter().map(impulse).collect(),
-            wind,
-            is_current: false,
-            dispatches: [blow, take],
-        }
+        SkinAir { gpu: Rc::clone(gpu), impulses, wind, is_current: false, dispatches: [blow, take] }
+    }
+
+    /// Another frame begins, with other wind.
+    pub(super) fn forget(&mut self) {
+        self.is_current = false;
     }
 
     /// Change velocities by this air at each triangle, which is that of the frame.

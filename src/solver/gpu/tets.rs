@@ -224,7 +224,7 @@ impl DeviceFilling for GpuTets<'_> {
         self.gpu.run(&self.spring);
     }
 
-    fn heed_contacts(&mut self, _: &Slab<u32>) {}
+    fn heed_contacts(&mut self, _: &Slab<u32>, _: &Control) {}
 
     fn sweep(&mut self, control: &Control) {
         self.gpu.run(&self.sweep);

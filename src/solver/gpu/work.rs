@@ -111,7 +111,8 @@ pub struct Span {
     count: u32,
     /// Invocations in a row of workgroups.
     row: u32,
-    unused: u32,
+    /// Of the body, for kernels that ask for it.
+    number: u32,
 }
 
 /// A kernel with everything that is bound to it.
@@ -124,6 +125,7 @@ pub struct Dispatch {
     items: u32,
     groups: [u32; 2],
     bytes_per_item: u64,
+    number: u32,
 }
 
 /// Limits that work is cut to.
@@ -393,7 +395,7 @@ impl Gpu {
         });
         let bytes_per_item = bytes_per_item as u64;
         let mut dispatch =
-            Dispatch { name: kernel, pipeline, bindings, span, items: 0, groups: [0; 2], bytes_per_item };
+            Dispatch { name: kernel, pipeline, bindings, span, items: 0, groups: [0; 2], bytes_per_item, number: 0 };
         self.aim(&mut dispatch, items);
         dispatch
     }
@@ -412,6 +414,12 @@ impl Gpu {
         self.dispatch(source, kernel, values..values + invocations, bytes_per_invocation, bindings)
     }
 
+    /// The same kernel for these items of a body of this number from now on.
+    pub fn aim_at_body(&self, dispatch: &mut Dispatch, number: u32, items: Range<usize>) {
+        dispatch.number = number;
+        self.aim(dispatch, items);
+    }
+
     /// The same kernel for other items from now on.
     pub fn aim(&self, dispatch: &mut Dispatch, items: Range<usize>) {
         let count = items.len() as u32;
@@ -423,7 +431,7 @@ impl Gpu {
         if dispatch.groups[1] > self.limits.groups {
             self.note(format!("{count} items are more than the device can be asked for at once"));
         }
-        let span = Span { start: items.start as u32, count, row: across * WORKGROUP, unused: 0 };
+        let span = Span { start: items.start as u32, count, row: across * WORKGROUP, number: dispatch.number };
         self.submit();
         self.queue.write_buffer(&dispatch.span, 0, bytemuck::bytes_of(&span));
     }
