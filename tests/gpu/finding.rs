@@ -203,6 +203,7 @@ impl Points {
         for point in (0..self.rows.len()).filter(|&point| self.rows.row(point).iter().any(|part| part.2 != 0.0)) {
             let (start, velocity) = (self.value(point, &self.x), self.value(point, &self.v));
             let mut contacts: Vec<_> = primitives.iter().map(|p| p.contact(start, velocity, reach)).collect();
+            share_room(&mut contacts, primitives, start);
             let shift = |values: &mut Vec<Vec3>, by: Vec3| {
                 self.rows.row(point).iter().for_each(|&(p, _, share)| values[p as usize] += by * share);
             };
@@ -220,6 +221,65 @@ impl Points {
         }
         (ahead.iter().zip(&self.x).map(|(y, x)| y - x).collect(), v, pressed)
     }
+}
+
+/// What opposite primitives leave a point: their thickness yields first, then the later one lets it pass.
+fn share_room(contacts: &mut [Option<(Resting, Vec3)>], primitives: &[Moving], start: Vec3) {
+    for second in 1..contacts.len() {
+        let mut passes = false;
+        for first in 0..second {
+            let (Some((a, _)), Some((b, _))) = (contacts[first], contacts[second]) else { continue };
+            let room = a.above(start) + b.above(start);
+            if room >= 0.0 || a.normal.dot(&b.normal) > -0.3 {
+                continue;
+            }
+            let both = [first, second].map(|n| primitives[n].touching.thickness);
+            let thickness = both[0] + both[1];
+            if room <= -thickness {
+                passes = true;
+                continue;
+            }
+            for (n, own) in [first, second].into_iter().zip(both) {
+                if let Some((resting, _)) = &mut contacts[n] {
+                    resting.allowed = resting.allowed.min(room * own / thickness);
+                }
+            }
+        }
+        if passes {
+            contacts[second] = None;
+        }
+    }
+}
+
+#[test]
+fn opposite_primitives_share_the_room_between_them() {
+    let mut next = noise(74);
+    let plane = |height: f64, normal: Vec3, thickness: f64, shift: f64| {
+        let touching = Touching { thickness, restitution: 0.0, friction: Friction::from(0.3) };
+        let to = Pose { rotation: Rotation3::identity(), translation: Vec3::new(0.0, shift, 0.0) };
+        let shape = Shape::Plane { point: Vec3::new(0.1, height, 0.0), normal };
+        Moving { shape, poses: [Pose::identity(), to], touching }
+    };
+    // Enough room, too little for the thickness, and none at all; the third one is in the way of neither.
+    let mut seen = Vec::new();
+    for height in [0.02, 0.007, 0.001, -0.004] {
+        let primitives = [
+            plane(0.0, Vec3::y(), 0.004, 0.0),
+            plane(height, -Vec3::y(), 0.008, -5e-4),
+            plane(0.0, Vec3::x(), 0.004, 0.0),
+        ];
+        let places: Vec<Vec3> =
+            (0..200).map(|_| Vec3::new(0.2 + 0.1 * next(), 0.5 * height + 0.01 * next(), next())).collect();
+        let points = Points::new(&places, 75);
+        let (d, v, pressed) = points.there(&primitives, 3);
+        let (here_d, here_v, here_pressed) = points.here(&primitives, 3);
+        let most = here_pressed.iter().zip(&pressed).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        println!("{height}: off by {:.1e} {:.1e} {most:.1e}", off(&d, &here_d), off(&v, &here_v));
+        assert!(off(&d, &here_d) < 1e-6 && most < 1e-6 && off(&v, &here_v) < 2e-3, "{height}");
+        // Pressed by both, and by the later one alone.
+        seen.push(pressed.chunks(3).filter(|pressed| pressed[1] > 0.0).count());
+    }
+    assert!(seen[1] > 20 && seen[3] == 0, "the later one lets points pass where both overlap: {seen:?}");
 }
 
 fn off(a: &[Vec3], b: &[Vec3]) -> f64 {
@@ -297,7 +357,7 @@ fn sheet(substeps: u32, model: &str, colliders: &str) -> World {
 }
 
 /// The sheet lies 0.5 m high.
-const COLLIDERS: [(&str, &str); 6] = [
+const COLLIDERS: [(&str, &str); 5] = [
     ("plane", "shape = \"plane\"\npoint = [0, 0.497, 0]\nnormal = [0.1, 1, 0]\n"),
     (
         "sphere",
@@ -309,11 +369,6 @@ const COLLIDERS: [(&str, &str); 6] = [
     ),
     ("capsule", "shape = \"capsule\"\nfrom = [-0.2, 0.296, 0]\nto = [0.2, 0.296, 0.1]\nradius = 0.2\n"),
     ("cylinder", "shape = \"cylinder\"\nfrom = [0, 0.3, 0]\nto = [0, 0.497, 0]\nradius = 0.2\n"),
-    (
-        "two",
-        "shape = \"plane\"\npoint = [0, 0.497, 0]\nnormal = [0, 1, 0]\n[[collider]]\nname = \"lid\"\nshape = \"box\"\ncenter = [0, 0.601, 0]\nsize = [0.5, 0.2, 0.5]\n\
-             transform.translate = { keys = [[0, [0, 0, 0]], [1, [0, -0.003, 0]]] }\n",
-    ),
 ];
 
 #[test]

@@ -6,19 +6,29 @@
 //! particles  places, ways and velocities of a body
 //! cloth      one cloth, its parts    tets, shapes   what fills a soft body
 //! linear     large systems           contact        points against planes
+//! pack       matched shapes together finding        which points are near primitives
 //! cloth_systems   all distances of a cloth at once, implicit bending
 //! ```
 //!
 //! The order of a step is that of the processor (`cpu`): a body on the device is a `BodyStep` like any other. What is done where:
 //!
-//! | on the device | on the processor |
-//! |---|---|
-//! | forces, free motion, elasticity, all constraints, volumes, matched shapes, points that touch colliders, the step | where colliders and pins are, which points are near them; triangles against triangles: finding, pressing, the guard; what is written at a frame's end |
+//! | | on the device | on the processor |
+//! |---|---|---|
+//! | always | forces, free motion, elasticity, all constraints, volumes, matched shapes, pressing and holding points that touch colliders, friction, the step | where colliders and pins are; what is written at a frame's end |
+//! | no triangle can touch another one: colliders are primitives, `self_collision = false`, pairs do not collide | which points are near primitives: a contact for each pair of a point and a primitive, asleep where they are far apart | |
+//! | triangles can touch | | which points are near colliders, mesh colliders too; triangles against triangles: finding, pressing, the guard |
 //!
-//! Where triangles may touch, or points touch colliders, the processor looks at the look-ahead positions in every step: they go there and back
-//! (16 bytes a particle each way, counted as `read_backs` and `uploads`). Where nothing can touch, the state stays on the device for all of a
-//! frame and comes back at its end. Cloths that strips or a direct factor solve, conjugate gradients on anything but threads, midpoints with more than a thousand
-//! pins, and soft bodies with a tolerance below what single precision can tell stay on the processor altogether.
+//! What goes there and back, counted as `read_backs` and `uploads`:
+//!
+//! | | to the device | to the processor |
+//! |---|---|---|
+//! | a frame | wind; the state if it was changed here | the state, 48 bytes a particle; with primitives what each pair was pressed, 16 bytes |
+//! | a step | where pins are; 176 bytes for each primitive that moves | of soft bodies 32 bytes a body after each batch of sweeps, and where they can touch the look-ahead, 16 bytes a particle, because their volumes are judged after contacts |
+//! | a step in which triangles can touch, besides | contacts; the look-ahead after each press, 16 bytes a particle | velocities; the look-ahead before each press; the state |
+//!
+//! Cloths that conjugate gradients hold take turns with contacts and are as in the last row. Cloths that strips or a direct factor solve, conjugate
+//! gradients on anything but threads, midpoints with more than a thousand pins, and soft bodies with a tolerance below what single precision can
+//! tell stay on the processor altogether.
 //!
 //! Results are the same bits in every run on one adapter with one driver: no sum depends on the order in which threads finish.
 
@@ -48,7 +58,7 @@ use super::cpu::body_step::BodyStep;
 use super::device::{DeviceError, DeviceReport};
 use super::{Backend, BodyReport, Drive, PhaseSeconds, Quality, Vertices};
 use crate::model::{Model, State};
-use crate::scene::Scene;
+use crate::scene::{Scene, SolverChoice};
 
 /// All files of kernels.
 pub const SOURCES: &[Source] = &[
@@ -137,8 +147,12 @@ impl<'m> GpuBackend<'m> {
     /// What of the scene is simulated where.
     pub fn describe(&self) -> String {
         let all = self.model.body_count();
-        let seen =
-            if self.model.has_contacts() { "contact is looked for by the processor" } else { "nothing can touch" };
+        let takes_turns = self.model.cloths.iter().any(|cloth| cloth.solver == SolverChoice::Pcg);
+        let seen = match () {
+            () if !self.model.has_contacts() => "nothing can touch",
+            () if self.model.has_touching_triangles() || takes_turns => "contact is looked for by the processor",
+            () => "contact with colliders is found there",
+        };
         match self.resident_count {
             there if there == all => format!("all bodies are simulated there, {seen}"),
             there => format!("{there} of {all} bodies are simulated there, the others by the processor; {seen}"),
