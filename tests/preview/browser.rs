@@ -12,7 +12,7 @@ use kiln::math::Vec3;
 use serde_json::{Value as Json, json};
 
 use super::drawn::{Camera, Drawn};
-use super::{Baked, Preview, SCENE, kiln, numbers, text};
+use super::{Baked, Preview, Running, SCENE, kiln, numbers, text};
 
 /// Let the browser do something; what it returns.
 fn browse(case: &str, arguments: &Json) -> Json {
@@ -286,18 +286,19 @@ fn a_running_bake_grows_and_is_seen_to_end() {
     let scene = folder.path().join("scene.toml");
     std::fs::write(&scene, SCENE.replace("1001-1012", "1001-1120")).unwrap();
     let job = folder.path().join("job");
-    let mut bake = kiln(&["bake", text(&scene), "--out", text(&job), "--progress", "none"]).spawn().unwrap();
+    let bake = kiln(&["bake", text(&scene), "--out", text(&job), "--progress", "none"]).spawn();
+    let mut bake = Running(bake.unwrap());
     while Movie::open(&job).map_or(0, |movie| movie.frames.len()) < 2 {
-        assert!(bake.try_wait().unwrap().is_none(), "it ended before it was seen");
+        assert!(bake.0.try_wait().unwrap().is_none(), "it ended before it was seen");
         std::thread::sleep(Duration::from_millis(5));
     }
     // It waits until the page is there.
-    let halted = Command::new("kill").args(["-STOP", &bake.id().to_string()]).status().unwrap();
+    let halted = Command::new("kill").args(["-STOP", &bake.0.id().to_string()]).status().unwrap();
     assert!(halted.success());
     let preview = Preview::of(&[&job]);
     let seen = pictures("follows");
-    let told = browse("follows", &json!({ "url": preview.address(), "bake": bake.id(), "folder": seen }));
-    assert!(bake.wait().unwrap().success());
+    let told = browse("follows", &json!({ "url": preview.address(), "bake": bake.0.id(), "folder": seen }));
+    assert!(bake.0.wait().unwrap().success());
     let frames = |when: &str| told[when]["frames"].as_i64().unwrap();
     assert_eq!(told["start"]["status"], "running");
     assert!(frames("start") < frames("grown") && frames("grown") <= frames("done"), "{told}");

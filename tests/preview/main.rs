@@ -77,21 +77,32 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
+/// A process that does not outlive its test, whatever happens to that.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
 /// A preview that runs until it is dropped.
 struct Preview {
-    child: Child,
+    process: Running,
     port: u16,
 }
 
 impl Preview {
     fn of(paths: &[&Path]) -> Self {
         let paths: Vec<&str> = std::iter::once("preview").chain(paths.iter().map(|path| text(path))).collect();
-        let mut child = kiln(&paths).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let child = kiln(&paths).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+        let mut process = Running(child.unwrap());
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        BufReader::new(process.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let port =
             line.trim().strip_prefix("http://127.0.0.1:").and_then(|rest| rest.trim_end_matches('/').parse().ok());
-        Preview { child, port: port.unwrap_or_else(|| panic!("no address but `{line}`")) }
+        Preview { process, port: port.unwrap_or_else(|| panic!("no address but `{line}`")) }
     }
 
     fn address(&self) -> String {
@@ -122,13 +133,6 @@ impl Preview {
 
     fn json(&self, target: &str) -> serde_json::Value {
         serde_json::from_slice(&self.get(target).1).unwrap()
-    }
-}
-
-impl Drop for Preview {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use kiln::bake::movie::Movie;
 use kiln::cache::store::{StoreReader, StoredFrame};
 
-use super::{Baked, Preview, SCENE, kiln, numbers, text};
+use super::{Baked, Preview, Running, SCENE, kiln, numbers, text};
 
 #[test]
 fn frames_are_those_of_the_stores() {
@@ -162,9 +162,9 @@ fn two_previews_run_at_once_and_ctrl_c_leaves_nothing_behind() {
     assert_ne!(first.port, second.port);
     assert_eq!(first.json("/scene.json"), second.json("/scene.json"));
     let interrupted =
-        std::process::Command::new("kill").args(["-INT", &first.child.id().to_string()]).status().unwrap();
+        std::process::Command::new("kill").args(["-INT", &first.process.0.id().to_string()]).status().unwrap();
     assert!(interrupted.success());
-    let ended = first.child.wait().unwrap();
+    let ended = first.process.0.wait().unwrap();
     // What ends by the signal is 130 in a shell, as every command of Kiln.
     #[cfg(unix)]
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&ended), Some(2), "{ended:?}");
@@ -179,9 +179,10 @@ fn a_running_bake_is_followed() {
     let scene = folder.path().join("scene.toml");
     std::fs::write(&scene, SCENE.replace("1001-1012", "1001-4000")).unwrap();
     let job = folder.path().join("job");
-    let mut bake = kiln(&["bake", text(&scene), "--out", text(&job), "--progress", "none"]).spawn().unwrap();
+    let bake = kiln(&["bake", text(&scene), "--out", text(&job), "--progress", "none"]).spawn();
+    let mut bake = Running(bake.unwrap());
     while Movie::open(&job).map_or(0, |movie| movie.frames.len()) < 2 {
-        assert!(bake.try_wait().unwrap().is_none());
+        assert!(bake.0.try_wait().unwrap().is_none());
         std::thread::sleep(Duration::from_millis(20));
     }
     let preview = Preview::of(&[&job]);
@@ -193,8 +194,8 @@ fn a_running_bake_is_followed() {
         assert!(start.elapsed() < Duration::from_secs(60), "no more than {first} frames");
         std::thread::sleep(Duration::from_millis(20));
     }
-    bake.kill().unwrap();
-    bake.wait().unwrap();
+    bake.0.kill().unwrap();
+    bake.0.wait().unwrap();
     let stride = preview.json("/scene.json")["bakes"][0]["bytes_per_frame"].as_u64().unwrap();
     let last = count() as u64 - 1;
     let (head, body) = preview.ask("GET", "/bake/0/frames.bin", &format!("Range: bytes={}-\r\n", last * stride));

@@ -234,6 +234,7 @@ class Embedded {
         kept.bytes.set(value, kept.filled);
         kept.filled += value.length;
         this.bytes += value.length;
+        if (name === "frames") this.addUp(kept, this.bakes[bake].bytes_per_frame);
         this.onArrival();
       }
     } catch {
@@ -243,6 +244,16 @@ class Embedded {
       throw new Trouble(`The ${name} in this page are not whole: ${kept.filled} of ${expected} bytes.`);
     }
     return kept;
+  }
+
+  // Frames are written as differences to the one before, in 16 bits that go round.
+  addUp(kept, size) {
+    const words = new Uint16Array(kept.bytes.buffer);
+    const perFrame = size / 2;
+    for (kept.whole ??= 0; kept.whole + size <= kept.filled; kept.whole += size) {
+      const start = kept.whole / 2;
+      for (let k = start; start > 0 && k < start + perFrame; k += 1) words[k] += words[k - perFrame];
+    }
   }
 
   async meshes(bake) {
@@ -259,7 +270,7 @@ class Embedded {
   frame(bake, kind, index) {
     const size = frameBytes(this.bakes[bake], kind);
     const kept = this.unpacked.get(`${bake} ${kind}`);
-    return kept && kept.filled >= (index + 1) * size ? kept.bytes.subarray(index * size, (index + 1) * size) : null;
+    return kept && (kept.whole ?? kept.filled) >= (index + 1) * size ? kept.bytes.subarray(index * size, (index + 1) * size) : null;
   }
 
   want(wanted) {
