@@ -13,7 +13,7 @@ use kiln::mesh::surface::PolyMesh;
 use kiln::scene::{Format, FrameRate, Glb, Output, Placement, Space, Unit, UpAxis};
 
 pub fn output(unit: Unit, up: UpAxis, space: Space) -> Output {
-    Output { formats: Vec::new(), unit, up, pattern: String::new(), space, glb: Glb::default() }
+    Output { formats: Vec::new(), unit, up, pattern: String::new(), space, glb: Glb::default(), colliders: false }
 }
 
 /// A cache of the object `flag` with the vertices of the store.

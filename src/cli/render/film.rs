@@ -92,14 +92,16 @@ impl Extent {
 
 impl Film {
     /// Of a movie, with everything that does not change with frames.
-    pub fn new(mut movie: Movie, arguments: &RenderArgs, size: [usize; 2]) -> Result<Self, Failure> {
+    pub fn new(mut movie: Movie, arguments: &RenderArgs, shots: &[Shot], size: [usize; 2]) -> Result<Self, Failure> {
         let shown = shown(&movie, arguments)?;
         let surface = |object: &MovieObject| {
             let inner = inner_edges(object);
             Surface::new(&object.rest, &object.triangles, |triangle| inner.get(triangle).copied().unwrap_or_default())
         };
         let surfaces: Vec<Surface> = movie.objects.iter().map(surface).collect();
-        let measured = measure(&mut movie, &shown)?;
+        // A camera that turns around one frame has to see no other.
+        let only = shots.first().filter(|first| shots.len() > 1 && shots.iter().all(|shot| shot.place == first.place));
+        let measured = measure(&mut movie, &shown, only.map(|shot| shot.place))?;
         let style = Style {
             is_flat: arguments.flat,
             has_wires: arguments.wireframe,
@@ -393,9 +395,9 @@ fn directions() -> Vec<Vec3> {
         .collect()
 }
 
-fn measure(movie: &mut Movie, shown: &[bool]) -> Result<Measured, Failure> {
+fn measure(movie: &mut Movie, shown: &[bool], only: Option<usize>) -> Result<Measured, Failure> {
     let count = (MEASURED_VERTICES / movie.vertex_count().max(1)).max(MEASURED_FRAMES);
-    let places: Vec<usize> = spread(count, movie.frames.len()).collect();
+    let places = only.map_or_else(|| spread(count, movie.frames.len()).collect(), |place| vec![place]);
     let mut extents = vec![Extent::NOTHING; movie.objects.len()];
     let directions = directions();
     let mut farthest = vec![vec![(f64::NEG_INFINITY, Vec3::zeros()); DIRECTIONS]; movie.objects.len()];

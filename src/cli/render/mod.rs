@@ -150,7 +150,7 @@ fn render(arguments: &RenderArgs) -> Result<(), Failure> {
     let shots = shots(arguments, &movie, moves)?;
     let moves = moves && shots.len() > 1 && arguments.sheet.is_none();
     let size = picture_size(arguments, moves, shots.len())?;
-    let mut film = Film::new(movie, arguments, size)?;
+    let mut film = Film::new(movie, arguments, &shots, size)?;
     match arguments.sheet {
         Some(_) => sheet(arguments, &mut film, &shots, format, &out),
         None if moves && format == Format::Png => moving_png(&mut film, &shots, &out),
