@@ -63,13 +63,15 @@ fn a_hanging_sheet_agrees() {
     }
 }
 
-/// One read-back a frame and nothing else where nothing can touch and nobody pulls.
+/// Nothing is sent where nothing can touch and nobody pulls, and the state comes back once a frame. Sweeps of soft bodies are looked at besides.
 #[test]
 fn the_state_stays_on_the_device() {
     for (name, world) in [
         ("edges", World::new(&sheet("stretch_only", "bend = 0"))),
         ("threads", World::new(&sheet("grid", "bend = 0"))),
         ("midpoints", World::new(&sheet("midpoint", "bend = 0"))),
+        ("tetrahedra", World::new(&crate::tets::held_bar())),
+        ("a matched shape", crate::shapes::moved_ball()),
     ] {
         let mut backend = GpuBackend::new(&world.scene, &world.model, open(None), false).unwrap();
         let mut state = world.start.clone();
@@ -86,7 +88,10 @@ fn the_state_stays_on_the_device() {
         }
         for pair in counts.windows(2) {
             let more = |count: fn(&Counts) -> u64| count(&pair[1]) - count(&pair[0]);
-            assert_eq!((more(|c| c.uploads), more(|c| c.read_backs)), (0, 1), "{name}: {counts:?}");
+            // What begins the sweeps of a soft body, and what they are looked at for.
+            let is_soft = !world.model.soft_bodies.is_empty();
+            assert!(more(|c| c.uploaded_bytes) <= if is_soft { 512 } else { 0 }, "{name}: {counts:?}");
+            assert!(more(|c| c.read_backs) == 1 || is_soft, "{name}: {counts:?}");
         }
     }
 }

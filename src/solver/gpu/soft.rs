@@ -14,7 +14,7 @@ use super::particles::{Four, Particles, StepData, four, split};
 use super::reduce::Control;
 use super::shapes::GpuShapes;
 use super::tets::GpuTets;
-use super::work::{Binding, Dispatch, Gpu, Slab, Source};
+use super::work::{Binding, Dispatch, Gpu, Slab, Source, Told};
 use crate::algorithms::cloth::air::AIR_DENSITY;
 use crate::math::Vec3;
 use crate::mesh::bvh::Aabb;
@@ -443,7 +443,7 @@ pub struct SkinAir {
     gpu: Rc<Gpu>,
     /// Impulse of each triangle's corners for a change of its velocity [kg].
     impulses: Vec<f64>,
-    wind: Slab<Four>,
+    wind: Told<Four>,
     /// Whether the device has the wind of this frame.
     is_current: bool,
     dispatches: [Dispatch; 2],
@@ -487,7 +487,7 @@ impl SkinAir {
         let (particle_starts, moving) = list_shares(gpu, moved.into_iter());
         let triangle_count = triangles.len();
         let triangles = gpu.slab("triangles in the air", &triangles);
-        let (wind, air) = (gpu.zeros::<Four>("wind", triangle_count), gpu.zeros::<Four>("air", triangle_count));
+        let (wind, air) = (Told::new(gpu, "wind", triangle_count), gpu.zeros::<Four>("air", triangle_count));
         let Particles { x, d, v, step, .. } = particles;
         let bound: [(u32, &dyn Binding); 9] = [
             (1, step),
@@ -515,9 +515,8 @@ impl SkinAir {
     /// Change velocities by this air at each triangle, which is that of the frame.
     pub fn blow(&mut self, wind: &[Vec3]) {
         if !self.is_current {
-            let wind: Vec<Four> =
-                wind.iter().zip(&self.impulses).map(|(wind, impulse)| four(*wind, *impulse)).collect();
-            self.gpu.write(&self.wind, 0, &wind);
+            let impulses = wind.iter().zip(&self.impulses);
+            self.wind.tell(&self.gpu, impulses.map(|(wind, impulse)| four(*wind, *impulse)));
             self.is_current = true;
         }
         self.gpu.run(&self.dispatches);
