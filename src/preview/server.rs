@@ -302,7 +302,8 @@ impl Head {
         head.add("Accept-Ranges", "bytes");
         head.add("Cache-Control", "no-store");
         head.add("X-Content-Type-Options", "nosniff");
-        head.add("Content-Security-Policy", "default-src 'self' 'unsafe-inline' data: blob:; frame-ancestors 'none'");
+        // What the page may load it says itself, also where it was exported.
+        head.add("Content-Security-Policy", "frame-ancestors 'none'");
         head
     }
 

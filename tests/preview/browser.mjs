@@ -99,8 +99,11 @@ const cases = {
       let rounds = 0;
       const end = performance.now() + 1000 * seconds;
       const look = () => {
-        if (kiln.frame() !== frames[frames.length - 1]) frames.push(kiln.frame());
-        if (frames[frames.length - 1] < frames[frames.length - 2]) rounds += 1;
+        const before = frames[frames.length - 1];
+        if (kiln.frame() !== before) {
+          frames.push(kiln.frame());
+          if (kiln.frame() < before) rounds += 1;
+        }
         if (rounds === 3 || performance.now() > end) done(frames);
         else setTimeout(look, 5);
       };
@@ -210,7 +213,7 @@ const cases = {
     const chip = await page.$eval(".chip", (chip) => chip.textContent);
     process.kill(bake, "SIGCONT");
     const grown = await until(page, (now) => now.bakes[0].frames > start.bakes[0].frames, "more frames");
-    const done = await until(page, (now) => now.bakes[0].status !== "running" && now.settled && now.atEnd, "the end");
+    const done = await until(page, (now) => now.bakes[0].status !== "running" && now.settled && now.atEnd && now.frames.length === now.bakes[0].frames, "the end");
     await keep(page, folder, "last", 1);
     const after = await page.$eval(".chip", (chip) => chip.textContent);
     const count = (now) => ({ status: now.bakes[0].status, frames: now.bakes[0].frames, frame: now.frame });

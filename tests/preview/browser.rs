@@ -237,6 +237,38 @@ fn heat_maps_show_stretch_and_contact() {
 }
 
 #[test]
+fn what_cuts_squares_in_two_is_no_edge() {
+    let baked = Baked::new(&SCENE.replace("size = [1.0, 1.0]", "size = [1.0, 1.0], quads = true"));
+    let preview = Preview::of(&[&baked.job()]);
+    let folder = pictures("quads");
+    browse("heat", &json!({ "url": preview.address(), "frame": 1012, "folder": folder }));
+    let mut movie = Movie::open(&baked.job()).unwrap();
+    let vertices = frame_of(&mut movie, 1012);
+    let rest = &movie.objects[0].rest;
+    let length = |points: &[[f32; 3]], a: usize, b: usize| -> f64 {
+        (0..3).map(|axis| (f64::from(points[a][axis]) - f64::from(points[b][axis])).powi(2)).sum::<f64>().sqrt()
+    };
+    let mut expected = vec![0.0_f64; 225];
+    for a in 0..225 {
+        // To the right and down: fifteen in a row.
+        for b in [(a % 15 < 14).then_some(a + 1), (a < 210).then_some(a + 15)].into_iter().flatten() {
+            let stretch = length(&vertices[0], a, b) / length(rest, a, b) - 1.0;
+            for vertex in [a, b] {
+                if stretch.abs() > expected[vertex].abs() {
+                    expected[vertex] = stretch;
+                }
+            }
+        }
+    }
+    let expected: Vec<f32> = expected.iter().map(|&stretch| stretch as f32).collect();
+    let shown = numbers(&buffer(&folder, "stretch", 0, "stretch"));
+    let in_rust = heat::stretch(&heat::polygon_edges(&movie.objects[0]), rest, &vertices[0]);
+    assert!(expected.iter().any(|stretch| stretch.abs() > 1e-4));
+    assert!(largest_difference(&shown[..225], &expected) < 2e-6 && largest_difference(&in_rust, &expected) < 2e-6);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn two_bakes_lie_beside_or_over_each_other() {
     let first = Baked::new(SCENE);
     let second = Baked::new(&SCENE.replace("translate = [0, 0.72, 0]", "translate = [0.45, 0.72, 0.1]"));
