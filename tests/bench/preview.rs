@@ -16,7 +16,6 @@
 #[allow(dead_code, reason = "shared with other benchmarks")]
 mod measure;
 #[path = "../support/mod.rs"]
-#[allow(dead_code, reason = "shared with the tests")]
 mod support;
 
 use std::io::{BufRead, BufReader, Read, Write};

@@ -280,8 +280,8 @@ fn two_bakes_lie_beside_or_over_each_other() {
     assert_ne!(seen["titles"][0], seen["titles"][1], "two bakes of a scene have names");
     let mut movies = [&first, &second].map(|baked| Movie::open(&baked.job()).unwrap());
     let vertices = movies.each_mut().map(|movie| frame_of(movie, frame));
-    for bake in 0..2 {
-        assert_eq!(numbers(&buffer(&folder, "overlay", bake, "positions")), flat(&vertices[bake]));
+    for (bake, vertices) in vertices.iter().enumerate() {
+        assert_eq!(numbers(&buffer(&folder, "overlay", bake, "positions")), flat(vertices));
     }
     // Each in its half.
     let picture_beside = picture(&folder, "side");
