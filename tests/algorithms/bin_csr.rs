@@ -146,7 +146,7 @@ fn contributions_add_up() {
 #[test]
 fn rows_change_places_where_that_leaves_less_to_fill_up() {
     // Every third row has four entries, the others one: three bins in their own order, of 4 columns each, one of them and two of 1 when sorted.
-    let length = |i: u32| if i % 3 == 0 { 4 } else { 1 };
+    let length = |i: u32| if i.is_multiple_of(3) { 4 } else { 1 };
     let row = |i: u32| (1..=length(i)).map(move |n| (i + n) % 96).collect::<Vec<u32>>();
     let pattern = Pattern::new(&(0..96).map(row).collect()).unwrap();
     assert_eq!(pattern.starts(), [0, 128, 160, 192]);
