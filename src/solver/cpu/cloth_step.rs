@@ -224,6 +224,7 @@ impl<'m> ClothStep<'m> {
     }
 
     /// Its number among all bodies.
+    #[cfg(feature = "gpu")]
     pub(in crate::solver) fn number(&self) -> usize {
         self.number
     }

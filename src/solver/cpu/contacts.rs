@@ -349,6 +349,7 @@ impl Contacts {
 
     /// What was pressed in the last step of a frame, where contacts are found elsewhere: `sums` are what was summed up for a point and a collider. The
     /// planes are those of the step's end, where the points are now.
+    #[cfg(feature = "gpu")]
     pub fn take_pressed(
         &mut self,
         skin: &Skin,

@@ -121,6 +121,7 @@ impl<'m> SoftStep<'m> {
     }
 
     /// Its number among all bodies.
+    #[cfg(feature = "gpu")]
     pub(in crate::solver) fn number(&self) -> usize {
         self.number
     }
