@@ -134,9 +134,9 @@ fn a_newer_version_is_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = forged(folder.path(), 8, &7_u32.to_le_bytes());
     let error = StoreReader::open(&path).unwrap_err();
-    assert!(matches!(error, CacheError::NewerVersion { found: 7, supported: 1, .. }), "{error}");
+    assert!(matches!(error, CacheError::NewerVersion { found: 7, supported: 2, .. }), "{error}");
     let message = error.to_string();
-    assert!(message.contains("version 7") && message.contains("version 1"), "{message}");
+    assert!(message.contains("version 7") && message.contains("version 2"), "{message}");
 }
 
 #[test]
