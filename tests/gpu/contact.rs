@@ -235,6 +235,34 @@ fn contacts_of_a_group_share_nothing_that_moves_and_those_of_a_point_keep_their_
 }
 
 #[test]
+fn the_last_of_a_long_chain_has_its_turn() {
+    let gpu = Rc::new(open(None));
+    // Each shares some of its forty particles with every other one: they follow each other one by one.
+    let mut bench = Bench::new(13, 1500, true);
+    bench.k.fill(2.0);
+    let rows = (0..1500).map(|n| (0..40).map(|m| ((n * 7) % 40 + m, 0.025, 1.0)).collect::<Vec<_>>());
+    bench.rows = rows.collect();
+    let (particles, mut contacts) = bench.on_device(&gpu);
+    contacts.begin_step(&bench.x, &bench.touches);
+    assert!(contacts.dispatches() > 1, "more turns than a device takes in one go");
+    contacts.positions_anyway();
+    let d = read(&gpu, &particles.d);
+    contacts.velocities();
+    let (v, sums) = (read(&gpu, &particles.v), contacts.sums());
+    let in_order: Vec<u32> = (0..bench.touches.len() as u32).collect();
+    assert_eq!(contacts.order(), in_order);
+    let (expected_d, expected_v) = bench.here(&in_order, 1);
+    let off = [largest_difference(&d, &expected_d), largest_difference(&v, &expected_v)];
+    let size = |values: &[Vec3]| values.iter().map(|v| v.norm()).fold(1e-2, f64::max);
+    println!("off by {off:?} of {} and {}", size(&expected_d), size(&expected_v));
+    assert!(off[0] < 4e-6 * size(&expected_d), "places off by {}", off[0]);
+    assert!(off[1] < 4e-6 * size(&expected_v) / 1e-2, "velocities off by {}", off[1]);
+    let moves = |(touch, (pressed, _)): &(&Touch, (f64, Vec3))| touch.resting.pressed > 1e-4 && *pressed > 1e-4;
+    let last = bench.touches.iter().zip(sums).rev().take(100);
+    assert!(last.filter(moves).count() > 10, "the last ones press");
+}
+
+#[test]
 fn momentum_is_what_surfaces_give() {
     let gpu = Rc::new(open(None));
     let mut bench = Bench::new(11, 400, true);

@@ -56,7 +56,8 @@ struct Step {
 @group(0) @binding(5) var<storage, read> parts: array<Part>;
 // Sums of corrections so far: tangential, and normal in the last number.
 @group(0) @binding(6) var<storage, read_write> sums: array<vec4f>;
-// How many groups there are, and where each begins; behind the last one its end.
+// Where the groups of each run of small ones begin in this array, with the end of the last run; then where each group begins, with the end of the
+// last one.
 @group(0) @binding(7) var<storage, read> groups: array<u32>;
 @group(0) @binding(8) var<uniform> step: Step;
 // Whether each particle touches something.
@@ -127,20 +128,20 @@ fn contact_velocities(@builtin(global_invocation_id) id: vec3u) {
     correct_velocity(item(id));
 }
 
-// One workgroup for all groups from number `span.start` on, which are small: it goes through one after the other.
+// One workgroup for all groups of run number `span.start`, which are small: it goes through one after the other.
 @compute @workgroup_size(WORKGROUP)
 fn contact_positions_of_small_groups(@builtin(local_invocation_index) local: u32) {
     if (control[span.number].done != 0u) { return; }
-    for (var group = span.start; group < groups[0]; group++) {
-        for (var n = groups[group + 1u] + local; n < groups[group + 2u]; n += WORKGROUP) { correct_position(n); }
+    for (var group = groups[span.start]; group < groups[span.start + 1u]; group++) {
+        for (var n = groups[group] + local; n < groups[group + 1u]; n += WORKGROUP) { correct_position(n); }
         storageBarrier();
     }
 }
 
 @compute @workgroup_size(WORKGROUP)
 fn contact_velocities_of_small_groups(@builtin(local_invocation_index) local: u32) {
-    for (var group = span.start; group < groups[0]; group++) {
-        for (var n = groups[group + 1u] + local; n < groups[group + 2u]; n += WORKGROUP) { correct_velocity(n); }
+    for (var group = groups[span.start]; group < groups[span.start + 1u]; group++) {
+        for (var n = groups[group] + local; n < groups[group + 1u]; n += WORKGROUP) { correct_velocity(n); }
         storageBarrier();
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! The processor finds at the start of a step which points are near which surfaces (`cpu::contacts`) and what planes these have there. The
 //! device presses and holds the points in every sweep. Contacts that share a particle must follow each other: they are arranged in
-//! independent groups. Large groups have a dispatch of their own; all small ones together are one workgroup's, which goes through them in turn.
+//! independent groups. Large groups have a dispatch of their own; small ones are one workgroup's, which goes through them in turn, as many in a
+//! run as a device finishes.
 //!
 //! Each contact undoes a little of what those before it have done, so the order shows: up to some number it is the processor's, and results
 //! are the same but for rounding. More contacts are arranged in as few groups as will do.
@@ -34,8 +35,11 @@ const SMALL: usize = 4 * WORKGROUP as usize;
 const MOST_IN_ORDER: usize = 16 * SMALL;
 /// The same of those that stand by whether or not they are near: most of them are only passed over.
 const MOST_STANDING_IN_ORDER: usize = 4 * MOST_IN_ORDER;
-/// Most dispatches of a sweep; what does not fit into these counts as small.
+/// Most dispatches for large groups; what does not fit into these counts as small.
 const MOST_DISPATCHES: usize = 32;
+/// Most turns of loops, inner and outer ones together, that an invocation may take: after 65535 Mesa's software Vulkan ends them all without a
+/// word.
+const MOST_TURNS: usize = 60_000;
 
 /// A contact as kernels have it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
@@ -166,7 +170,8 @@ struct Shared {
     /// As many as there is room for.
     contacts: Slab<ContactData>,
     sums: Slab<Four>,
-    /// How many groups there are, where each begins, and the end of the last one.
+    /// Where the groups of each run of small ones begin in this array, with the end of the last run; then where each group begins, with the end of
+    /// the last one.
     groups: Slab<u32>,
     /// Bytes that an average contact reads and writes.
     bytes: usize,
@@ -203,40 +208,35 @@ struct Grouped {
     /// What it is given besides what all share.
     own: Vec<(u32, Box<dyn Binding>)>,
     large: Vec<(Range<usize>, Dispatch)>,
-    small: Option<(Range<usize>, Dispatch)>,
+    /// For each run.
+    small: Vec<(Range<usize>, Dispatch)>,
 }
 
 impl Grouped {
     fn new(kernels: [&'static str; 2], own: Vec<(u32, Box<dyn Binding>)>) -> Self {
-        Grouped { kernels, own, large: Vec::new(), small: None }
+        Grouped { kernels, own, large: Vec::new(), small: Vec::new() }
     }
 
-    /// Large groups are those of these ranges; small ones begin at this number, if there are any.
-    fn aim(&mut self, gpu: &Gpu, shared: &Shared, large: &[Range<usize>], first_small: Option<usize>) {
-        let aim = |(aimed, dispatch): &mut (Range<usize>, Dispatch), range: Range<usize>| {
-            if *aimed != range {
-                gpu.aim(dispatch, range.clone());
-                *aimed = range;
-            }
-        };
-        for number in 0..self.large.len().max(large.len()) {
-            // Dispatches that have nothing to do now may have later.
-            let range = large.get(number).cloned().unwrap_or_default();
-            match self.large.get_mut(number) {
-                Some(there) => aim(there, range),
-                None => {
-                    let dispatch = shared.dispatch(gpu, self.kernels[0], range.clone(), &self.own);
-                    self.large.push((range, dispatch));
+    /// Large groups are those of these ranges; small ones are in so many runs.
+    fn aim(&mut self, gpu: &Gpu, shared: &Shared, large: &[Range<usize>], runs: usize) {
+        // One workgroup for each run, whose start is the number of the run.
+        let small: Vec<Range<usize>> = (0..runs).map(|run| run..run + WORKGROUP as usize).collect();
+        let all = [(&mut self.large, large), (&mut self.small, small.as_slice())];
+        for (kernel, (dispatches, ranges)) in self.kernels.into_iter().zip(all) {
+            for number in 0..dispatches.len().max(ranges.len()) {
+                // Dispatches that have nothing to do now may have later.
+                let range = ranges.get(number).cloned().unwrap_or_default();
+                match dispatches.get_mut(number) {
+                    Some((aimed, _)) if *aimed == range => {}
+                    Some((aimed, dispatch)) => {
+                        gpu.aim(dispatch, range.clone());
+                        *aimed = range;
+                    }
+                    None => {
+                        let dispatch = shared.dispatch(gpu, kernel, range.clone(), &self.own);
+                        dispatches.push((range, dispatch));
+                    }
                 }
-            }
-        }
-        // One workgroup, whose start is the number of a group.
-        let range = first_small.map_or(0..0, |first| first..first + WORKGROUP as usize);
-        match &mut self.small {
-            Some(there) => aim(there, range),
-            None => {
-                let dispatch = shared.dispatch(gpu, self.kernels[1], range.clone(), &self.own);
-                self.small = Some((range, dispatch));
             }
         }
     }
@@ -276,9 +276,9 @@ pub struct DeviceContacts {
     points: Vec<u32>,
     /// The contacts in the order of their groups.
     order: Vec<u32>,
-    /// Ranges of large groups, and the number of the first small one.
+    /// Ranges of large groups, and how many runs there are of small ones.
     large: Vec<Range<usize>>,
-    first_small: Option<usize>,
+    runs: usize,
     begin: Dispatch,
     /// For each array that says when sweeps are done.
     positions: Vec<(wgpu::Buffer, Grouped)>,
@@ -327,7 +327,7 @@ impl DeviceContacts {
             parts: gpu.slab("particles below points", &parts),
             contacts: gpu.zeros("contacts", room),
             sums: gpu.zeros("sums of contacts", room),
-            groups: gpu.zeros("groups of contacts", room + 2),
+            groups: gpu.zeros("groups of contacts", 2 * (room + 1)),
             bytes: size_of::<ContactData>() + 2 * size_of::<Four>() + mean * of_part,
             number,
         };
@@ -348,7 +348,7 @@ impl DeviceContacts {
             points: Vec::new(),
             order: Vec::new(),
             large: Vec::new(),
-            first_small: None,
+            runs: 0,
         }
     }
 
@@ -446,11 +446,11 @@ impl DeviceContacts {
         let room = count.next_power_of_two();
         self.shared.contacts = self.gpu.zeros("contacts", room);
         self.shared.sums = self.gpu.zeros("sums of contacts", room);
-        self.shared.groups = self.gpu.zeros("groups of contacts", room + 2);
+        self.shared.groups = self.gpu.zeros("groups of contacts", 2 * (room + 1));
         self.begin = self.gpu.dispatch(&RESTING, "contact_begin", 0..0, size_of::<Four>(), &[(6, &self.shared.sums)]);
         self.positions.clear();
         self.velocities.large.clear();
-        self.velocities.small = None;
+        self.velocities.small.clear();
         self.marks = None;
         self.points.clear();
     }
@@ -459,16 +459,36 @@ impl DeviceContacts {
         let ranges: Vec<Range<usize>> = starts.windows(2).map(|ends| ends[0]..ends[1]).collect();
         let large = ranges.iter().rposition(|range| range.len() > SMALL).map_or(0, |last| last + 1);
         let large = large.min(MOST_DISPATCHES);
-        self.first_small = (large < ranges.len()).then_some(large);
         self.large = ranges[..large].to_vec();
-        let counted = std::iter::once(ranges.len()).chain(starts.iter().copied());
-        self.gpu.write(&self.shared.groups, 0, &counted.map(|number| number as u32).collect::<Vec<u32>>());
+        let mut runs = Vec::new();
+        let mut turns = MOST_TURNS;
+        for (number, range) in ranges.iter().enumerate().skip(large) {
+            let of_group = self.turns(range.clone());
+            if turns + of_group > MOST_TURNS {
+                runs.push(number);
+                turns = 0;
+            }
+            turns += of_group;
+        }
+        self.runs = runs.len();
+        runs.push(ranges.len());
+        let list = runs.iter().map(|group| runs.len() + group).chain(starts.iter().copied());
+        self.gpu.write(&self.shared.groups, 0, &list.map(|number| number as u32).collect::<Vec<u32>>());
         let all = self.positions.iter_mut().map(|(_, grouped)| grouped).chain([&mut self.velocities]);
-        all.for_each(|grouped| grouped.aim(&self.gpu, &self.shared, &self.large, self.first_small));
+        all.for_each(|grouped| grouped.aim(&self.gpu, &self.shared, &self.large, self.runs));
         self.gpu.aim(&mut self.begin, 0..self.points.len());
         if let Some((_, [_, mark])) = &mut self.marks {
             self.gpu.aim(mark, 0..self.points.len());
         }
+    }
+
+    /// How many turns of loops an invocation takes at most for a small group: each loop takes one more to see that it is done.
+    fn turns(&self, group: Range<usize>) -> usize {
+        let longest = |contacts: &[u32]| {
+            contacts.iter().map(|&number| self.rows.row(self.points[number as usize] as usize).len()).max()
+        };
+        let at_once = self.order[group].chunks(WORKGROUP as usize);
+        at_once.map(|contacts| 1 + 2 * (longest(contacts).unwrap_or(0) + 1)).sum::<usize>() + 2
     }
 
     /// In which order the contacts of this step are gone through.
@@ -478,7 +498,7 @@ impl DeviceContacts {
 
     /// How many dispatches a sweep takes.
     pub fn dispatches(&self) -> usize {
-        self.large.len() + usize::from(self.first_small.is_some())
+        self.large.len() + self.runs
     }
 
     /// Press and hold all points once, unless that is `done`.
@@ -487,7 +507,7 @@ impl DeviceContacts {
         let number = known.unwrap_or_else(|| {
             let own: Vec<(u32, Box<dyn Binding>)> = vec![(1, Box::new(control.clone())), (2, Box::new(self.d.clone()))];
             let mut grouped = Grouped::new(["contact_positions", "contact_positions_of_small_groups"], own);
-            grouped.aim(&self.gpu, &self.shared, &self.large, self.first_small);
+            grouped.aim(&self.gpu, &self.shared, &self.large, self.runs);
             self.positions.push((control.buffer().clone(), grouped));
             self.positions.len() - 1
         });
