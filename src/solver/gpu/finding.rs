@@ -35,6 +35,9 @@ pub const FINDING: Source = Source {
     ],
 };
 
+/// Most primitives: each point compares all that are near with each other, and devices may end loops that take tens of thousands of turns.
+const MOST_PRIMITIVES: usize = 256;
+
 /// A primitive during a step as kernels have it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
@@ -203,7 +206,7 @@ impl Finder {
         let rules = model.contact.with_colliders(number);
         let is_simple =
             |(collider, rule): (usize, &Option<_>)| rule.is_none() || model.colliders[collider].primitive().is_some();
-        if model.has_touching_triangles() || !rules.iter().enumerate().all(is_simple) {
+        if model.has_touching_triangles() || rules.len() > MOST_PRIMITIVES || !rules.iter().enumerate().all(is_simple) {
             return None;
         }
         Self::new(gpu, rules.len(), particles, contacts)
