@@ -61,23 +61,34 @@ pub fn stretch(edges: &[[u32; 2]], rest: &[[f32; 3]], positions: &[[f32; 3]]) ->
 /// On something round the middles of a coarse mesh's edges and triangles touch while its vertices stand off, so they are looked at as well.
 pub fn nearness(objects: &[MovieObject], positions: &[Vec<[f32; 3]>]) -> Vec<Vec<f32>> {
     let points: Vec<Vec<Vec3>> = positions.iter().map(|object| object.iter().copied().map(point).collect()).collect();
-    let trees: Vec<Bvh> =
-        objects.par_iter().zip(&points).map(|(object, points)| Bvh::build(points, &object.triangles)).collect();
+    let kept = |a: usize, b: usize| objects[a].thickness + objects[b].thickness;
     let touches = |a: usize, b: usize| {
         let is_body = |kind: Kind| kind != Kind::Collider;
         // A mesh and what follows it are one.
         a != b
+            && kept(a, b) > 0.0
             && objects[b].kind != Kind::Render
             && (is_body(objects[a].kind) || is_body(objects[b].kind))
             && !(objects[a].kind == Kind::Render && objects[a].follows.as_ref() == Some(&objects[b].name))
     };
+    let others = |a: usize| (0..objects.len()).filter(|&b| touches(a, b)).collect::<Vec<usize>>();
+    let others: Vec<Vec<usize>> = (0..objects.len()).map(others).collect();
+    // What keeps no distance is nowhere near: meshes of other tools cost nothing.
+    if others.iter().all(Vec::is_empty) {
+        return points.iter().map(|points| vec![0.0; points.len()]).collect();
+    }
+    let trees: Vec<Bvh> =
+        objects.par_iter().zip(&points).map(|(object, points)| Bvh::build(points, &object.triangles)).collect();
     (0..objects.len())
         .map(|a| {
-            let others: Vec<usize> = (0..objects.len()).filter(|&b| touches(a, b)).collect();
-            let kept = |b: usize| objects[a].thickness + objects[b].thickness;
+            let others = &others[a];
+            if others.is_empty() {
+                return vec![0.0; points[a].len()];
+            }
+            let kept = |b: usize| kept(a, b);
             let nearness_of = |p: Vec3| {
                 let mut nearest = 0.0_f64;
-                for &b in &others {
+                for &b in others {
                     let mut square = (REACH * kept(b)).powi(2);
                     trees[b].near(p, square, |triangle| {
                         let corners = objects[b].triangles[triangle as usize].map(|v| points[b][v as usize]);

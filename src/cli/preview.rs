@@ -22,20 +22,21 @@ pub struct PreviewArgs {
     /// Port on 127.0.0.1; 0 takes any that is free
     #[arg(long, default_value_t = 0, env = "KILN_PORT")]
     port: u16,
-    /// Open the page in the browser
+    /// Open the page in the browser, the exported one too
     #[arg(long, env = "KILN_OPEN", value_parser = switch())]
     open: bool,
-    /// Write one page with everything in it instead, to send away
+    /// Write one page with everything in it instead, to send away; the options below mean nothing without this
     #[arg(long, value_name = "PAGE.html", env = "KILN_EXPORT")]
     export: Option<PathBuf>,
     /// With --export: keep every so many frames one
-    #[arg(long, value_name = "COUNT", default_value_t = 1, requires = "export", env = "KILN_EVERY", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "COUNT", default_value_t = 1, env = "KILN_EVERY", value_parser = clap::value_parser!(u32).range(1..))]
     every: u32,
-    /// With --export: how far positions may be off [m]; smaller files for larger numbers
-    #[arg(long, value_name = "METRES", default_value_t = 0.0002, requires = "export", env = "KILN_PRECISION", value_parser = precision)]
-    precision: f64,
+    /// With --export: how far positions may be off [m]; smaller files for larger numbers [default: what colours by
+    /// stretch need, at most 0.0002]
+    #[arg(long, value_name = "METRES", env = "KILN_PRECISION", value_parser = precision)]
+    precision: Option<f64>,
     /// With --export: leave out what colours by contact need
-    #[arg(long, requires = "export", env = "KILN_NO_CONTACT", value_parser = switch())]
+    #[arg(long, env = "KILN_NO_CONTACT", value_parser = switch())]
     no_contact: bool,
 }
 
@@ -45,6 +46,9 @@ fn precision(text: &str) -> Result<f64, String> {
 }
 
 pub fn run(arguments: &PreviewArgs) -> Result<(), Failure> {
+    if let Some(page) = &arguments.export {
+        check_name(page)?;
+    }
     let paths = std::iter::once(&arguments.path).chain(&arguments.with);
     let mut bakes = paths.map(|path| Movie::open(path).map(Bake::new)).collect::<Result<Vec<_>, _>>()?;
     if let Some(bake) = bakes.iter().find(|bake| bake.movie().frames.is_empty() && !bake.is_running()) {
@@ -58,19 +62,52 @@ pub fn run(arguments: &PreviewArgs) -> Result<(), Failure> {
             precision: arguments.precision,
             contact: !arguments.no_contact,
         };
-        return write(page, &export(&mut bakes, &reduction)?);
+        write(page, &export(&mut bakes, &reduction)?)?;
+        if arguments.open {
+            let page = std::path::absolute(page).unwrap_or_else(|_| page.clone());
+            show(&page.display().to_string());
+        }
+        return Ok(());
     }
     let server = Server::start(arguments.port)?;
     let address = format!("http://{}/", server.address);
     // Alone on its line, for scripts.
     print(&format!("{address}\n"))?;
     log("press Ctrl-C to end");
-    if arguments.open
-        && let Err(error) = open::that_detached(&address)
-    {
-        log(&format!("warning: no browser could be opened ({error}); open {address} yourself"));
+    if arguments.open {
+        show(&address);
     }
     server.run(bakes)
+}
+
+/// Open a page in the browser.
+fn show(address: &str) {
+    if let Err(error) = open::that_detached(address) {
+        log(&format!("warning: no browser could be opened ({error}); open {address} yourself"));
+    }
+}
+
+/// Whoever mistypes must not lose a file: nothing is replaced but pages.
+fn check_name(page: &Path) -> Result<(), Failure> {
+    let ending = page.extension().map(|ending| ending.to_ascii_lowercase());
+    let (cause, remedy) = if ending.is_none_or(|ending| ending != "html" && ending != "htm") {
+        ("is no name of a page", "let its name end in .html")
+    } else if page.is_dir() {
+        ("is a folder", "name a file")
+    } else {
+        return Ok(());
+    };
+    Err(Failure::new(Exit::Usage, format!("--export: {} {cause}", page.display()), remedy))
+}
+
+/// A bound with two digits that count, rounded up so that it still holds.
+fn bound(value: f64) -> String {
+    if value <= 0.0 {
+        return "0".to_owned();
+    }
+    let decimals = (1.0 - value.log10().floor()).max(0.0);
+    let unit = 10.0_f64.powf(-decimals);
+    format!("{:.*}", decimals as usize, unit * (value / unit - 1e-6).ceil())
 }
 
 fn write(path: &Path, exported: &Exported) -> Result<(), Failure> {
@@ -78,12 +115,14 @@ fn write(path: &Path, exported: &Exported) -> Result<(), Failure> {
     file.put(exported.html.as_bytes())?;
     let written = file.commit()?;
     let frames: Vec<String> = exported.frames.iter().map(usize::to_string).collect();
+    let stretch = exported.stretch_error.map(|error| format!(", stretch within {} %", bound(1e2 * error)));
     log(&format!(
-        "{}: {:.1} MB, {} frames, positions within {:.2} mm",
+        "{}: {:.1} MB, {} frames, positions within {} mm{}",
         path.display(),
         written.bytes as f64 / 1e6,
         frames.join(" and "),
-        1e3 * exported.largest_error
+        bound(1e3 * exported.largest_error),
+        stretch.unwrap_or_default()
     ));
     Ok(())
 }

@@ -11,15 +11,16 @@ use serde_json::json;
 
 use super::content::{Bake, contact};
 use super::page;
-use crate::bake::Failure;
+use crate::bake::movie::Movie;
+use crate::bake::{Exit, Failure, heat};
 
 /// What is left out of an exported page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reduction {
     /// Every so many frames one is kept, and the last one.
     pub every: usize,
-    /// How far positions may be off at most [m]; coarser where 16 bits do not hold it.
-    pub precision: f64,
+    /// How far positions may be off at most [m]; coarser where 16 bits do not hold it. None: so far that colours by stretch stay right.
+    pub precision: Option<f64>,
     /// Whether it can be coloured by contact: a byte a vertex and frame.
     pub contact: bool,
 }
@@ -32,7 +33,14 @@ pub struct Exported {
     pub frames: Vec<usize>,
     /// How far positions are off at most [m].
     pub largest_error: f64,
+    /// How far stretch, worked out from such positions, is off at most, where that shows in colours.
+    pub stretch_error: Option<f64>,
 }
+
+/// How far positions may be off where nobody looks for stretch [m].
+const USUAL_PRECISION: f64 = 0.0002;
+/// How far stretch may be off, in parts of its scale.
+const STRETCH_PART: f64 = 0.1;
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -59,7 +67,7 @@ fn element(id: &str, bytes: &[u8]) -> String {
 /// One page of all these bakes.
 pub fn export(bakes: &mut [Bake], reduction: &Reduction) -> Result<Exported, Failure> {
     let (mut data, mut described) = (String::new(), Vec::new());
-    let mut exported = Exported { html: String::new(), frames: Vec::new(), largest_error: 0.0 };
+    let mut exported = Exported { html: String::new(), frames: Vec::new(), largest_error: 0.0, stretch_error: None };
     for (number, bake) in bakes.iter_mut().enumerate() {
         let count = bake.movie().frames.len();
         let mut places: Vec<usize> = (0..count).step_by(reduction.every.max(1)).collect();
@@ -68,9 +76,24 @@ pub fn export(bakes: &mut [Bake], reduction: &Reduction) -> Result<Exported, Fai
         }
         let (low, high) = extent(bake, &places)?;
         let size = (0..3).map(|axis| f64::from(high[axis]) - f64::from(low[axis])).fold(0.0, f64::max);
-        // Off by half a step at most.
-        let step = (2.0 * reduction.precision).max(size / f64::from(u16::MAX)).max(f64::MIN_POSITIVE);
-        exported.largest_error = f64::max(exported.largest_error, 0.5 * step);
+        let measured = Measured::of(bake.movie());
+        let fit = measured.iter().map(Measured::precision).fold(USUAL_PRECISION, f64::min);
+        // Off by half a step at most along each axis.
+        let step = 2.0 / 3.0_f64.sqrt() * reduction.precision.unwrap_or(fit);
+        let step = step.max(size / f64::from(u16::MAX)).max(f64::MIN_POSITIVE);
+        if !step.is_finite() {
+            return Err(Failure::new(Exit::InvalidInput, "positions cannot be rounded that much", "lower --precision"));
+        }
+        let error = 0.5 * 3.0_f64.sqrt() * step;
+        exported.largest_error = exported.largest_error.max(error);
+        if error > fit * (1.0 + 1e-9) {
+            let errors =
+                measured.iter().filter(|measured| error > measured.precision()).map(|m| m.stretch_error(error));
+            exported.stretch_error = errors.chain(exported.stretch_error).reduce(f64::max);
+        }
+        let mut text = bake.describe();
+        // Where nothing keeps a distance, nothing is near.
+        let has_contact = reduction.contact && text["contact_reach"].as_f64().is_some_and(|reach| reach > 0.0);
         let (mut positions, mut near) = (Vec::new(), Vec::new());
         let mut before = vec![0_u16; 3 * bake.movie().vertex_count()];
         for &place in &places {
@@ -82,12 +105,11 @@ pub fn export(bakes: &mut [Bake], reduction: &Reduction) -> Result<Exported, Fai
                         before[axis] = value;
                     }
                 }
-                if reduction.contact {
+                if has_contact {
                     near.extend(contact(movie, frame));
                 }
             })?;
         }
-        let mut text = bake.describe();
         text["frames"] = json!(places.iter().map(|&place| bake.movie().frames[place]).collect::<Vec<_>>());
         text["bytes_per_frame"] = json!(6 * bake.movie().vertex_count());
         text["positions"] = json!({ "type": "u16", "low": low, "step": step });
@@ -99,7 +121,7 @@ pub fn export(bakes: &mut [Bake], reduction: &Reduction) -> Result<Exported, Fai
         described.push(text);
         data += &element(&format!("kiln-{number}-meshes"), &bake.meshes());
         data += &element(&format!("kiln-{number}-frames"), &positions);
-        if reduction.contact {
+        if has_contact {
             data += &element(&format!("kiln-{number}-contact"), &near);
         }
         if let Some(log) = bake.log()? {
@@ -115,18 +137,63 @@ pub fn export(bakes: &mut [Bake], reduction: &Reduction) -> Result<Exported, Fai
     Ok(exported)
 }
 
+/// An object whose stretch can be seen.
+struct Measured {
+    /// Its shortest side at rest [m].
+    shortest: f64,
+    /// What its colours are a scale of.
+    limit: f64,
+}
+
+impl Measured {
+    /// Those of a movie. Without a limit the scale would be what the log says, which is known after the bake and not to be counted on.
+    fn of(movie: &Movie) -> Vec<Measured> {
+        let objects = movie.objects.iter().filter(|object| object.has_lengths);
+        let measured = objects.filter_map(|object| {
+            let limit = object.max_stretch.filter(|limit| *limit > 0.0)?;
+            let length = |[a, b]: [u32; 2]| {
+                let [a, b] = [a, b].map(|v| object.rest[v as usize].map(f64::from));
+                (0..3).map(|axis| (b[axis] - a[axis]).powi(2)).sum::<f64>().sqrt()
+            };
+            // What has no length has no stretch.
+            let lengths = heat::polygon_edges(object).into_iter().map(length).filter(|length| *length > 0.0);
+            Some(Measured { shortest: lengths.reduce(f64::min)?, limit })
+        });
+        measured.collect()
+    }
+
+    /// How far its vertices may be off [m].
+    fn precision(&self) -> f64 {
+        STRETCH_PART * self.limit * self.shortest / (2.0 * 3.0_f64.sqrt())
+    }
+
+    /// How far its stretch is off if both ends of a side are off by this much.
+    fn stretch_error(&self, error: f64) -> f64 {
+        2.0 * error / self.shortest
+    }
+}
+
 /// The box around everything in some frames.
 fn extent(bake: &mut Bake, places: &[usize]) -> Result<([f32; 3], [f32; 3]), Failure> {
     let (mut low, mut high) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
     for &place in places {
-        bake.frame(place, |_, frame| {
-            for point in frame.iter().flatten() {
-                for axis in 0..3 {
-                    low[axis] = low[axis].min(point[axis]);
-                    high[axis] = high[axis].max(point[axis]);
+        bake.frame(place, |movie, frame| {
+            for (object, points) in movie.objects.iter().zip(frame) {
+                for point in points {
+                    if !point.iter().all(|x| x.is_finite()) {
+                        let (path, number) = (movie.path.display(), movie.frames[place]);
+                        let cause =
+                            format!("{path}: frame {number} of `{}` has a place that is not finite", object.name);
+                        return Err(Failure::new(Exit::InvalidInput, cause, "bake it again, or repair the file"));
+                    }
+                    for axis in 0..3 {
+                        low[axis] = low[axis].min(point[axis]);
+                        high[axis] = high[axis].max(point[axis]);
+                    }
                 }
             }
-        })?;
+            Ok(())
+        })??;
     }
     Ok(if places.is_empty() { ([0.0; 3], [0.0; 3]) } else { (low, high) })
 }

@@ -15,7 +15,7 @@ use super::drawn::{Camera, Drawn};
 use super::{Baked, Preview, Running, SCENE, kiln, numbers, text};
 
 /// Let the browser do something; what it returns.
-fn browse(case: &str, arguments: &Json) -> Json {
+pub(super) fn browse(case: &str, arguments: &Json) -> Json {
     let modules = std::env::var_os("KILN_TEST_NODE_MODULES").map(PathBuf::from).unwrap_or_else(|| {
         let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
         let cache = cache.or_else(|| std::env::home_dir().map(|home| home.join(".cache"))).unwrap();
@@ -32,7 +32,7 @@ fn browse(case: &str, arguments: &Json) -> Json {
 }
 
 /// Where the browser leaves pictures; kept if a test fails.
-fn pictures(test: &str) -> PathBuf {
+pub(super) fn pictures(test: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("kiln-preview-{test}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     println!("pictures in {}", folder.display());
@@ -43,12 +43,12 @@ fn picture(folder: &Path, name: &str) -> RgbImage {
     image::open(folder.join(format!("{name}.png"))).unwrap().to_rgb8()
 }
 
-fn buffer(folder: &Path, name: &str, bake: usize, kind: &str) -> Vec<u8> {
+pub(super) fn buffer(folder: &Path, name: &str, bake: usize, kind: &str) -> Vec<u8> {
     std::fs::read(folder.join(format!("{name}.{bake}.{kind}"))).unwrap()
 }
 
 /// All vertices of a frame of a movie, object by object.
-fn frame_of(movie: &mut Movie, frame: i64) -> Vec<Vec<[f32; 3]>> {
+pub(super) fn frame_of(movie: &mut Movie, frame: i64) -> Vec<Vec<[f32; 3]>> {
     let place = movie.frames.iter().position(|known| *known == frame).unwrap();
     let mut vertices = Vec::new();
     movie.read(place, &mut vertices).unwrap();
@@ -393,8 +393,9 @@ fn an_exported_page_opens_from_disk_without_a_network() {
         store.read((frame - 1001) as usize, &mut stored).unwrap();
         let sheet: Vec<f32> = stored.objects[0].positions.iter().flatten().copied().collect();
         let shown = numbers(&buffer(&folder, &frame.to_string(), 0, "positions"));
+        // Along each axis; together they are as far off as was asked for.
         let error = largest_difference(&shown[..sheet.len()], &sheet);
-        assert!(error < 1.001e-3 && error > 0.0, "frame {frame}: {error}");
+        assert!(error < 1.001e-3 / 3.0_f32.sqrt() && error > 0.0, "frame {frame}: {error}");
         let red = picture(&folder, &frame.to_string()).pixels().filter(|pixel| is_red(pixel.0)).count();
         assert!(red > 3000, "frame {frame}: {red} pixels of the sheet");
     }

@@ -3,6 +3,7 @@
 
 mod browser;
 mod drawn;
+mod exported;
 mod server;
 #[path = "../support/mod.rs"]
 mod support;

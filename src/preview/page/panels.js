@@ -101,8 +101,9 @@ Object.assign(Viewer.prototype, {
     });
     $("compares").hidden = this.bakes.length < 2;
     const contact = document.querySelector('[data-colouring="contact"]');
-    contact.disabled = this.exported() && !this.source.has(0, "contact");
-    if (contact.disabled) contact.title = "This page was exported without contact";
+    const keeps = this.contactReach() > 0;
+    contact.disabled = !keeps || (this.exported() && !this.bakes.some((_, bake) => this.source.has(bake, "contact")));
+    if (contact.disabled) contact.title = keeps ? "This page was exported without contact" : "Nothing in here keeps a distance to other objects";
     const volume = document.querySelector('[data-colouring="volume"]');
     volume.disabled = this.bakes.every(({ about }) => about.status === null);
     if (volume.disabled) volume.title = "glTF files say nothing about volume";
@@ -238,6 +239,11 @@ Object.assign(Viewer.prototype, {
     if (this.shown >= 0) this.showFrameFacts();
   },
 
+  // From how far on nothing is near; zero where no bake has anything that keeps a distance.
+  contactReach() {
+    return Math.max(0, ...this.bakes.map(({ about }) => about.contact_reach ?? 0));
+  },
+
   showLegend() {
     const legend = $("legend");
     legend.hidden = this.colouring === "object";
@@ -258,8 +264,7 @@ Object.assign(Viewer.prototype, {
     const stops = (values) => values.map((value) => css(diverging(value))).join(", ");
     if (this.colouring === "contact") {
       scale.style.background = `linear-gradient(90deg, ${[HEAT.far, HEAT.close, HEAT.touch].map(css).join(", ")})`;
-      const reach = this.bakes[0].about.contact_reach;
-      show("Distance to the nearest other object", [[0, `${millimetres(reach)} or more`], [1, "touches"]]);
+      show("Distance to the nearest other object", [[0, `${millimetres(this.contactReach())} or more`], [1, "touches"]]);
       return;
     }
     if (this.colouring === "volume") {
