@@ -102,7 +102,8 @@ fn check_name(page: &Path) -> Result<(), Failure> {
 
 /// A bound with two digits that count, rounded up so that it still holds.
 fn bound(value: f64) -> String {
-    if value <= 0.0 {
+    // Less than single precision keeps.
+    if value < 1e-9 {
         return "0".to_owned();
     }
     let decimals = (1.0 - value.log10().floor()).max(0.0);
