@@ -27,6 +27,10 @@ use crate::scene::{Gates, RenderWrite};
 const USUAL_RATE: f64 = 30.0;
 /// Rates that the distance of keys is believed to mean.
 const RATES: std::ops::RangeInclusive<f64> = 10.0..=120.0;
+/// Most frames that an animation in a file is shown with: an hour at 24 a second, and some more.
+const MOST_FRAMES: f64 = 100_000.0;
+/// Numbers of frames that every JSON reader takes as they are: below 2 to the 53.
+const NUMBERS: std::ops::RangeInclusive<i64> = -(1 << 53)..=1 << 53;
 
 /// What an object is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -178,6 +182,14 @@ impl Movie {
         let Some((numerator, denominator)) = part("numerator").zip(part("denominator")) else {
             return Err(unusable(&manifest_path, "the scene has no frame rate", "bake it again"));
         };
+        let fps = numerator / denominator;
+        if !is_rate(fps) {
+            return Err(unusable(
+                &manifest_path,
+                format!("it has {fps} frames per second, more than {}", gltf::FASTEST),
+                "bake it with fewer",
+            ));
+        }
         let (mut objects, mut parts) = (Vec::new(), Vec::new());
         let bodies = open_store(folder, names::STORE_FILE)?;
         let stored =
@@ -242,7 +254,7 @@ impl Movie {
         let source = JobSource { bodies, colliders, parts, stored: StoredFrame::default() };
         let mut movie = Movie {
             title: plan.name.clone(),
-            fps: numerator / denominator,
+            fps,
             frames: Vec::new(),
             planned: [manifest.frames.first, manifest.frames.last],
             objects,
@@ -279,7 +291,7 @@ impl Movie {
         }
         let loaded = selections.iter().map(|selection| file.load(selection)).collect::<Result<Vec<Loaded>, _>>();
         let loaded = loaded.map_err(refused)?;
-        let (fps, first_frame, count) = timing(&file, &loaded);
+        let (fps, first_frame, count) = timing(path, &file, &loaded)?;
         let mut frames: Vec<i64> = (0..count).map(|frame| first_frame + frame).collect();
         let (mut objects, mut sources, mut fps) = (Vec::new(), Vec::new(), fps);
         for (selection, Loaded { mesh, animated, .. }) in selections.iter().zip(loaded) {
@@ -321,11 +333,14 @@ impl Movie {
             return Ok(());
         }
         let manifest = Manifest::read(&self.path.join(names::MANIFEST_FILE))?;
-        (self.status, self.message) = (Some(manifest.status), manifest.message);
         if let Source::Job(job) = &mut self.source {
-            job.bodies = open_store(&self.path, names::STORE_FILE)?;
-            job.colliders = open_store(&self.path, names::COLLIDER_STORE_FILE)?;
+            let bodies = open_store(&self.path, names::STORE_FILE)?;
+            let colliders = open_store(&self.path, names::COLLIDER_STORE_FILE)?;
+            job.check(&self.path, &self.objects, [&bodies, &colliders])?;
+            (job.bodies, job.colliders) = (bodies, colliders);
         }
+        // Not before the stores were opened: of a bake that has ended nobody asks for more frames.
+        (self.status, self.message) = (Some(manifest.status), manifest.message);
         self.take_frames();
         Ok(())
     }
@@ -340,8 +355,12 @@ impl Movie {
         match &mut self.source {
             Source::Job(job) => job.read(place, &self.objects, vertices),
             Source::Files(files) => {
-                for (file, vertices) in files.iter().zip(vertices) {
+                for ((file, object), vertices) in files.iter().zip(&self.objects).zip(vertices) {
                     file.read(place, frame, vertices)?;
+                    if !vertices.as_flattened().iter().all(|x| x.is_finite()) {
+                        let cause = format!("frame {frame} of `{}` has numbers that are not finite", object.name);
+                        return Err(unusable(&self.path, cause, "bake or export it again"));
+                    }
                 }
                 Ok(())
             }
@@ -364,6 +383,26 @@ impl Movie {
 }
 
 impl JobSource {
+    /// Whether stores that were opened anew have the meshes of before: a bake may have been started again with others.
+    fn check(&self, folder: &Path, objects: &[MovieObject], stores: [&Option<StoreReader>; 2]) -> Result<(), Failure> {
+        for (part, object) in self.parts.iter().zip(objects) {
+            let (store, name, count) = match part {
+                Part::Stored(name) => (stores[0], name, Some(object.rest.len())),
+                Part::Bound(name, _) => (stores[0], name, None),
+                Part::Moving(name) => (stores[1], name, Some(object.rest.len())),
+                Part::Still => continue,
+            };
+            let Some(store) = store else { continue };
+            let count = count.or_else(|| objects.iter().find(|o| o.name == *name).map(|o| o.rest.len()));
+            let found = store.header().objects.iter().find(|known| known.name == *name);
+            if found.map(|known| known.vertex_count) != count {
+                let cause = format!("`{name}` is no longer the mesh it was; the bake was started again");
+                return Err(unusable(folder, cause, "start the preview again"));
+            }
+        }
+        Ok(())
+    }
+
     fn read(&mut self, place: usize, objects: &[MovieObject], vertices: &mut [Vec<[f32; 3]>]) -> Result<(), Failure> {
         let JobSource { bodies, colliders, parts, stored } = self;
         for (store, of_colliders) in [(bodies, false), (colliders, true)] {
@@ -432,17 +471,29 @@ fn read_stream(path: &Path, read: impl FnOnce() -> std::io::Result<()>) -> Resul
     })
 }
 
+/// Whether frames can follow each other that fast.
+fn is_rate(fps: f64) -> bool {
+    fps > 0.0 && fps <= gltf::FASTEST
+}
+
 /// Frames per second, the number of the first frame and how many there are.
-fn timing(file: &GltfFile, loaded: &[Loaded]) -> (f64, i64, i64) {
+fn timing(path: &Path, file: &GltfFile, loaded: &[Loaded]) -> Result<(f64, i64, i64), Failure> {
     let animated = || loaded.iter().filter_map(|loaded| loaded.animated.as_ref());
     let length = animated().filter_map(|mesh| mesh.clips().first().map(|clip| clip.1)).fold(0.0, f64::max);
-    let (fps, first) = file.noted_frames().unwrap_or_else(|| {
+    let noted = file.noted_frames().filter(|(fps, first)| is_rate(*fps) && NUMBERS.contains(first));
+    let (fps, first) = noted.unwrap_or_else(|| {
         let gap = animated().filter_map(|mesh| mesh.shortest_key_gap(0)).min_by(f64::total_cmp);
         let rate = gap.map(|gap| (1.0 / gap).round()).filter(|rate| RATES.contains(rate));
         (rate.unwrap_or(USUAL_RATE), 0)
     });
     // The last key is a frame of its own, rounding or not.
-    (fps, first, (length * fps + 1e-3).floor() as i64 + 1)
+    let count = (length * fps + 1e-3).floor() + 1.0;
+    if !(1.0..=MOST_FRAMES).contains(&count) {
+        let count = if count < 1e15 { format!("{count}") } else { format!("{count:.0e}") };
+        let cause = format!("its animation has {count} frames, more than {MOST_FRAMES}");
+        return Err(unusable(path, cause, "export a shorter one"));
+    }
+    Ok((fps, first, count as i64))
 }
 
 /// The raw frames that Kiln has noted in a GLB, their numbers and frames per second.
@@ -463,28 +514,34 @@ fn stream(
     if noted["vertices"].as_u64() != Some(vertices as u64) {
         return Err(wrong("they have other vertices"));
     }
-    let frames = &noted["frames"];
-    let numbers: Option<Vec<i64>> = match frames.as_array() {
-        Some(numbers) => numbers.iter().map(serde_json::Value::as_i64).collect(),
-        None => (|| {
-            let (first, step) = (frames["first"].as_i64()?, frames["step"].as_i64()?);
-            Some((0..frames["count"].as_i64()?).map(|n| first + n * step).collect())
-        })(),
-    };
-    let numbers = numbers.ok_or_else(|| wrong("no frames are named"))?;
-    let fps = noted["fps"][0]
-        .as_f64()
-        .zip(noted["fps"][1].as_f64())
-        .map(|(n, d)| n / d)
-        .filter(|fps| *fps > 0.0 && fps.is_finite());
-    let fps = fps.ok_or_else(|| wrong("no frame rate is named"))?;
+    let fps = noted["fps"][0].as_f64().zip(noted["fps"][1].as_f64()).map(|(n, d)| n / d).filter(|fps| is_rate(*fps));
+    let fps = fps.ok_or_else(|| wrong("their frame rate is not one between 0 and 1000"))?;
     let path = path.with_file_name(uri);
     let bytes = fs::metadata(&path).map_err(|error| {
         let cause = format!("cannot read the raw frames {}: {error}", path.display());
         Failure::new(Exit::InvalidInput, cause, "keep the file beside its GLB")
     })?;
-    if bytes.len() < (12 * vertices * numbers.len()) as u64 {
+    let stored = bytes.len() / (12 * vertices.max(1) as u64);
+    let frames = &noted["frames"];
+    let count = match frames.as_array() {
+        Some(numbers) => Some(numbers.len() as u64),
+        None => frames["count"].as_u64(),
+    };
+    // Before the numbers are made: a file may claim any number of them.
+    if count.is_some_and(|count| count > stored) {
         return Err(unusable(&path, "the file is too short for its frames", "copy it again, or bake again"));
+    }
+    let numbers: Option<Vec<i64>> = match frames.as_array() {
+        Some(numbers) => numbers.iter().map(serde_json::Value::as_i64).collect(),
+        None => (|| {
+            let (first, step) = (frames["first"].as_i64()?, frames["step"].as_i64()?);
+            (0..count? as i64).map(|n| n.checked_mul(step)?.checked_add(first)).collect()
+        })(),
+    };
+    let numbers = numbers.filter(|numbers| numbers.iter().all(|number| NUMBERS.contains(number)));
+    let numbers = numbers.ok_or_else(|| wrong("no frames are named"))?;
+    if !numbers.is_sorted_by(|a, b| a < b) {
+        return Err(wrong("the numbers of the frames do not ascend"));
     }
     Ok((FileObject::Stream { path, vertices }, numbers, fps))
 }

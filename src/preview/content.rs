@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde_json::{Value as Json, json};
 
 use crate::bake::movie::{Kind, Movie, MovieObject};
-use crate::bake::{Failure, heat};
+use crate::bake::{Exit, Failure, heat};
 use crate::cache::manifest::Status;
 
 /// Vertices of one frame.
@@ -39,6 +39,8 @@ impl Bake {
 
     /// Look whether a bake that is running has come further.
     pub fn refresh(&mut self) -> Result<(), Failure> {
+        // The bake may have been started again.
+        self.last = None;
         self.movie.refresh()
     }
 
@@ -112,7 +114,10 @@ impl Bake {
             Stream::Frames => frame.iter().flatten().flatten().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>(),
             Stream::Contact => contact(movie, frame),
         })?;
-        Ok(whole[bytes].to_vec())
+        whole.get(bytes).map(<[u8]>::to_vec).ok_or_else(|| {
+            let cause = format!("{}: a frame has fewer vertices than it should", self.movie.path.display());
+            Failure::new(Exit::InvalidInput, cause, "start the preview again")
+        })
     }
 
     /// Show a frame to `f`.

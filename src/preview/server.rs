@@ -19,6 +19,10 @@ use crate::bake::{Exit, Failure};
 const LONGEST_HEAD: u64 = 16_384;
 /// How long a connection may be silent.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// What is waited when no connection can be had.
+const BREATH: Duration = Duration::from_millis(50);
+/// The port that browsers do not name.
+const HTTP: u16 = 80;
 
 /// What is served.
 struct Content {
@@ -78,9 +82,13 @@ impl Server {
         let content = Arc::new(Content { page: page(""), bakes, port: self.address.port() });
         for connection in self.listener.incoming() {
             // One that was closed at once is no reason to end.
-            let Ok(connection) = connection else { continue };
+            let Ok(connection) = connection else {
+                std::thread::sleep(BREATH); // too many files may be open, which stays so for a while
+                continue;
+            };
             let content = Arc::clone(&content);
-            std::thread::spawn(move || drop(converse(connection, &content)));
+            // Where there are too many threads already, the connection ends and may be tried again.
+            drop(std::thread::Builder::new().spawn(move || drop(converse(connection, &content))));
         }
         Ok(())
     }
@@ -163,8 +171,7 @@ impl Content {
     }
 
     fn answer(&self, request: &Request, writer: &mut TcpStream) -> io::Result<()> {
-        let ours = [format!("127.0.0.1:{}", self.port), format!("localhost:{}", self.port)];
-        if !ours.contains(&request.host) {
+        if !names_us(&request.host, self.port) {
             return Answer::text("403 Forbidden", "this server answers only to its own machine")
                 .send(writer, request.is_head);
         }
@@ -270,6 +277,12 @@ impl Content {
     }
 }
 
+/// Whether a `Host` header, in small letters, names this machine and the port of the server.
+fn names_us(host: &str, port: u16) -> bool {
+    let rest = ["127.0.0.1", "localhost"].iter().find_map(|name| host.strip_prefix(name));
+    rest.is_some_and(|rest| rest.strip_prefix(':') == Some(&port.to_string()) || (rest.is_empty() && port == HTTP))
+}
+
 /// The bytes that a `Range` header means; none if it is of a kind that may be passed over, an error if there are no such bytes.
 fn parse_range(header: &str, length: u64) -> Option<Result<RangeInclusive<u64>, ()>> {
     let (from, to) = header.strip_prefix("bytes=")?.split_once('-')?;
@@ -321,5 +334,17 @@ impl Answer {
         let head = Head::new(self.status, self.kind, self.body.len() as u64);
         writer.write_all(head.text().as_bytes())?;
         if is_head { Ok(()) } else { writer.write_all(&self.body) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names_us;
+
+    #[test]
+    fn only_port_80_may_be_left_out() {
+        assert!(names_us("localhost", 80) && names_us("127.0.0.1", 80) && names_us("localhost:80", 80));
+        assert!(names_us("127.0.0.1:8000", 8000) && !names_us("127.0.0.1", 8000) && !names_us("localhost:80", 8000));
+        assert!(!names_us("localhost.example.com", 80) && !names_us("example.com", 80) && !names_us("", 80));
     }
 }

@@ -129,13 +129,66 @@ fn options_change_the_picture() {
         seen.push(typed);
     }
     assert!(shoot(&["--threads", "1"]) == plain && shoot(&["--threads", "3"]) == plain);
-    assert!(shoot(&["--hide", "ball,floor", "--show", "ball"]) != plain);
     // A bake without a floor has its lowest point on the ground.
     let mut command = place.command(&["render", "job", "--size", "96x72"]);
     command.envs([("KILN_OUT", "wrong.png"), ("KILN_FRAMES", "1")]);
     command.envs([("KILN_RENDER_OUT", "right.png"), ("KILN_RENDER_FRAMES", "5")]);
     Run::new(command.output().unwrap()).succeeds();
     assert!(place.read("right.png") == plain && !place.path("wrong.png").exists());
+}
+
+/// A cloth behind its render mesh is shown where that is asked for.
+#[test]
+fn what_is_not_shown_by_itself_can_be_shown() {
+    let place = Place::new(&BALL.replace(
+        "[[collider]]\nname = \"ball\"",
+        "[cloth.render_mesh]\nmesh = \"fine.obj\"\nwrite = \"instead\"\n[[collider]]\nname = \"ball\"",
+    ));
+    place.write("fine.obj", "v -0.3 0 -0.3\nv 0.3 0 -0.3\nv 0.3 0 0.3\nv -0.3 0 0.3\nf 1 4 3 2\n");
+    place.bake(&[]).succeeds();
+    let shoot = |arguments: &[&str]| {
+        place.render(&[&["-o", "a.png", "--size", "96x72", "--frame", "5"], arguments].concat()).succeeds();
+        place.read("a.png")
+    };
+    let plain = shoot(&[]);
+    let shown = shoot(&["--show", "sheet"]);
+    assert!(shown != plain);
+    assert!(shoot(&["--show", "sheet", "--hide", "sheet"]) == plain);
+}
+
+/// What the environment says yields to what is typed, and means nothing where it does not fit.
+#[test]
+fn the_environment_rules_nothing_out() {
+    let place = baked(TINY);
+    let usual = ["render", "job", "--size", "32x24", "-o", "a.png"];
+    let shoot = |name: &str, value: &str, more: &[&str]| {
+        let mut command = place.command(&[&usual[..], more].concat());
+        Run::new(command.env(name, value).output().unwrap()).succeeds();
+        place.read("a.png")
+    };
+    let plain = shoot("KILN_COLUMNS", "3", &[]);
+    assert_eq!(plain, shoot("KILN_FRAME", "1", &["--frames", "4"]));
+    assert_eq!(plain, shoot("KILN_RENDER_FRAMES", "1-2", &["--frame", "4"]));
+    let moving = shoot("KILN_SHEET", "2", &["--animate"]);
+    assert!(moving.windows(4).any(|chunk| chunk == b"acTL") && place.size_of("a.png") == (32, 24));
+    shoot("KILN_ANIMATE", "1", &["--sheet", "2"]);
+    assert_eq!(place.size_of("a.png"), (65, 24));
+    for (typed, words) in [
+        (&["--frame", "1", "--frames", "1-2"][..], "--frames"),
+        (&["--sheet", "2", "--animate"], "--animate"),
+        (&["--columns", "2"], "--sheet"),
+    ] {
+        place.render(typed).ends_with(2, &[words]);
+    }
+}
+
+#[test]
+fn pictures_of_nothing_are_told() {
+    let place = baked(TINY);
+    let small = ["-o", "a.png", "--size", "32x24"];
+    let warned = |more: &[&str], words: &[&str]| place.render(&[&small[..], more].concat()).ends_with(0, words);
+    warned(&["--hide", "sheet"], &["warning", "every object is hidden"]);
+    warned(&["--colour", "contact"], &["warning", "nothing else that could be near"]);
 }
 
 #[test]

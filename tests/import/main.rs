@@ -2,6 +2,7 @@
 //! against damage.
 #![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
 
+mod films;
 mod gltf;
 mod gltf_damage;
 mod sample;

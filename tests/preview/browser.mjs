@@ -220,6 +220,28 @@ const cases = {
     return { start: count(start), grown: count(grown), done: count(done), chips: [chip, after] };
   },
 
+  // A frame that the server cannot read, and those beside it. That it complains is expected, so only that is taken from the problems.
+  async damaged(browser, { url, beside, damaged }) {
+    const page = await open(browser, url);
+    const text = () => page.$eval("#trouble", (trouble) => (trouble.hidden ? "" : trouble.textContent));
+    for (const frame of beside) {
+      await page.evaluate((frame) => kiln.setFrame(frame), frame);
+      await until(page, (now) => now.frame === frame, `frame ${frame}`);
+    }
+    await page.evaluate((frame) => { kiln.setFrame(frame); }, damaged);
+    let said = "";
+    for (let tries = 0; !said.includes("finite") && tries < 200; tries += 1) {
+      await sleep(40);
+      said = await text();
+    }
+    await page.evaluate((frame) => kiln.setFrame(frame), beside[0]);
+    await until(page, (now) => now.frame === beside[0], "the frame before it");
+    await page.close(); // what the viewer has said is no problem here
+    const expected = /status of 500|ERR_CONTENT_LENGTH_MISMATCH|ERR_CONNECTION|ERR_INCOMPLETE|ERR_FAILED/;
+    problems.splice(0, problems.length, ...problems.filter((problem) => !expected.test(problem)));
+    return { said };
+  },
+
   // How long the first picture took, how fast frames are decoded, and what memory that takes (for the benchmark).
   async speed(browser, { url, count, play }) {
     const start = Date.now();

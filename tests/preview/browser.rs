@@ -12,7 +12,7 @@ use kiln::math::Vec3;
 use serde_json::{Value as Json, json};
 
 use super::drawn::{Camera, Drawn};
-use super::{Baked, Preview, Running, SCENE, kiln, numbers, text};
+use super::{Baked, Preview, Running, SCENE, damaged_stream, kiln, numbers, text};
 
 /// Let the browser do something; what it returns.
 pub(super) fn browse(case: &str, arguments: &Json) -> Json {
@@ -342,6 +342,15 @@ fn a_running_bake_grows_and_is_seen_to_end() {
     let mut movie = Movie::open(&job).unwrap();
     assert_eq!(numbers(&buffer(&seen, "last", 0, "positions")), flat(&frame_of(&mut movie, 1120)));
     std::fs::remove_dir_all(seen).unwrap();
+}
+
+#[test]
+fn a_damaged_frame_is_named_and_those_beside_it_are_seen() {
+    let baked = damaged_stream();
+    let preview = Preview::of(&[&baked.job().join("sheet.glb")]);
+    let told = browse("damaged", &json!({ "url": preview.address(), "beside": [1004, 1006], "damaged": 1005 }));
+    let said = told["said"].as_str().unwrap();
+    assert!(said.contains("frame 1005 of `sheet` has numbers that are not finite"), "{told}");
 }
 
 #[test]

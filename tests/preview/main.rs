@@ -74,6 +74,24 @@ impl Baked {
     }
 }
 
+/// A bake with raw frames, one number of frame 1005 not finite.
+fn damaged_stream() -> Baked {
+    let baked = Baked::new(&format!("{SCENE}glb = {{ mode = \"stream\" }}\n"));
+    let entries = std::fs::read_dir(baked.job()).unwrap().map(|entry| entry.unwrap().path());
+    let glb = std::fs::read(baked.path("job/sheet.glb")).unwrap();
+    let is_raw = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        !name.ends_with(".glb") && glb.windows(name.len()).any(|window| window == name.as_bytes())
+    };
+    let raw = entries.filter(is_raw).collect::<Vec<_>>();
+    assert_eq!(raw.len(), 1, "{raw:?}");
+    let mut bytes = std::fs::read(&raw[0]).unwrap();
+    let frame = bytes.len() / 12;
+    bytes[4 * frame + 12..][..4].copy_from_slice(&f32::NAN.to_le_bytes());
+    std::fs::write(&raw[0], bytes).unwrap();
+    baked
+}
+
 fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }

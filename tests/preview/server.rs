@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use kiln::bake::movie::Movie;
 use kiln::cache::store::{StoreReader, StoredFrame};
+use kiln::preview::content::{Bake, Stream};
 
-use super::{Baked, Preview, Running, SCENE, kiln, numbers, text};
+use super::{Baked, Preview, Running, SCENE, damaged_stream, kiln, numbers, text};
 
 #[test]
 fn frames_are_those_of_the_stores() {
@@ -201,6 +202,58 @@ fn a_running_bake_is_followed() {
     let (head, body) = preview.ask("GET", "/bake/0/frames.bin", &format!("Range: bytes={}-\r\n", last * stride));
     assert!(head.starts_with("HTTP/1.1 206"), "{head}");
     assert_eq!(body.len() as u64, stride);
+}
+
+/// A bake that is started again while it is looked at: nothing of before is shown as new.
+#[test]
+fn a_bake_that_was_started_again_is_read_anew() {
+    let baked = Baked::new(SCENE);
+    let (scene, job) = (baked.path("scene.toml"), baked.job());
+    let manifest = job.join("manifest.json");
+    let say_running = || {
+        let written = std::fs::read_to_string(&manifest).unwrap();
+        let mut json: serde_json::Value = serde_json::from_str(&written).unwrap();
+        json["status"] = "running".into();
+        std::fs::write(&manifest, json.to_string()).unwrap();
+    };
+    let bake_again = |text_of: &str| {
+        std::fs::write(&scene, text_of).unwrap();
+        let restart = ["bake", text(&scene), "--out", text(&job), "--progress", "none", "--restart"];
+        assert!(kiln(&restart).status().unwrap().success());
+        say_running();
+    };
+    say_running();
+    let mut bake = Bake::new(Movie::open(&job).unwrap());
+    let size = bake.frame_bytes(Stream::Frames) as usize;
+    let before = bake.stream(Stream::Frames, 3, 0..size).unwrap();
+    let other = SCENE.replace("[0, 0.72, 0]", "[0, 0.95, 0]");
+    bake_again(&other);
+    bake.refresh().unwrap();
+    let after = bake.stream(Stream::Frames, 3, 0..size).unwrap();
+    assert_ne!(before, after);
+    assert_eq!(after, Bake::new(Movie::open(&job).unwrap()).stream(Stream::Frames, 3, 0..size).unwrap());
+    assert!(bake.stream(Stream::Frames, 3, size..size + 1).is_err(), "more than a frame has");
+    bake_again(&other.replace("[15, 15]", "[9, 9]"));
+    let said = bake.refresh().unwrap_err();
+    assert!(said.cause.contains("`sheet` is no longer the mesh it was"), "{}", said.cause);
+    assert_eq!(said.remedy, "start the preview again");
+}
+
+/// A damaged frame is an answer that says so; the others are there.
+#[test]
+fn a_damaged_frame_says_what_is_wrong() {
+    let baked = damaged_stream();
+    let preview = Preview::of(&[&baked.job().join("sheet.glb")]);
+    let stride = preview.json("/scene.json")["bakes"][0]["bytes_per_frame"].as_u64().unwrap();
+    let ask = |place: u64| {
+        let range = format!("Range: bytes={}-{}\r\n", place * stride, (place + 1) * stride - 1);
+        preview.ask("GET", "/bake/0/frames.bin", &range)
+    };
+    let (head, body) = ask(4);
+    assert!(head.starts_with("HTTP/1.1 500"), "{head}");
+    let said = String::from_utf8_lossy(&body).into_owned();
+    assert!(said.contains("frame 1005") && said.contains("not finite") && said.contains("again"), "{said}");
+    assert!([3, 5].iter().all(|place| ask(*place).0.starts_with("HTTP/1.1 206")));
 }
 
 #[test]

@@ -154,6 +154,10 @@ impl Film {
 
     /// Colours that show nothing, figures that are not there.
     fn warn(&self) {
+        if self.drawn.is_empty() {
+            log("warning: every object is hidden; the picture is empty");
+            return;
+        }
         let drawn = || self.drawn.iter().map(|&o| &self.movie.objects[o]);
         let has_volume =
             || self.records.iter().flat_map(|record| &record.objects).any(|o| o.max_volume_error.is_some());
@@ -164,12 +168,27 @@ impl Film {
             Colouring::Contact if drawn().all(|object| object.thickness == 0.0) => {
                 log("warning: no object says how near others may come; nothing is coloured");
             }
+            Colouring::Contact if !self.drawn.iter().any(|&o| self.has_others(o)) => {
+                log("warning: there is nothing else that could be near; nothing is coloured");
+            }
             Colouring::Volume if !has_volume() => log("warning: there is no soft body; all are grey"),
             _ => {}
         }
         if !self.metrics.is_empty() && self.records.is_empty() {
             log("warning: there are no figures of the frames; --metric shows nothing");
         }
+    }
+
+    /// Whether there is something that an object may touch, shown or not.
+    fn has_others(&self, o: usize) -> bool {
+        let object = &self.movie.objects[o];
+        let is_body = |object: &MovieObject| object.kind != Kind::Collider;
+        let touches = |other: &MovieObject| {
+            other.kind != Kind::Render
+                && (is_body(object) || is_body(other))
+                && object.follows.as_ref() != Some(&other.name)
+        };
+        self.movie.objects.iter().enumerate().any(|(other, object)| other != o && touches(object))
     }
 
     /// The movie.

@@ -6,7 +6,9 @@ mod options;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, FromArgMatches};
 
 use self::film::Film;
 use self::options::{Background, CameraChoice, Colouring, GroundChoice, Metric, Size};
@@ -24,8 +26,50 @@ use crate::scene::frames::parse_frames;
 /// Files that are named one by one in the log.
 const NAMED_FILES: usize = 12;
 
-#[derive(Debug, Args)]
+/// Which of the options that rule each other out were typed. What is only in the environment yields to them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Typed {
+    frame: bool,
+    animate: bool,
+}
+
+impl FromArgMatches for Typed {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let typed = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
+        for [one, other] in [["frame", "frames"], ["sheet", "animate"]] {
+            if typed(one) && typed(other) {
+                let cause = format!("the argument '--{one}' cannot be used with '--{other}'\n");
+                return Err(clap::Error::raw(ErrorKind::ArgumentConflict, cause));
+            }
+        }
+        if typed("columns") && matches.value_source("sheet").is_none() {
+            let cause = "'--columns' are those of a sheet: add '--sheet <COUNT>'\n";
+            return Err(clap::Error::raw(ErrorKind::MissingRequiredArgument, cause));
+        }
+        Ok(Typed { frame: typed("frame"), animate: typed("animate") })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for Typed {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        command
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        command
+    }
+}
+
+#[derive(Clone, Debug, Args)]
 pub struct RenderArgs {
+    // First: the others take what they read away.
+    #[command(flatten)]
+    typed: Typed,
     /// A job folder, its bake.kc or a .glb or .gltf file
     path: PathBuf,
     /// Where to: a .png, or a .webp, which holds all frames; several stills get their frame's number into their name [default: the
@@ -33,16 +77,16 @@ pub struct RenderArgs {
     #[arg(short, long, value_name = "FILE", env = "KILN_RENDER_OUT")]
     out: Option<PathBuf>,
     /// Frame to show [default: the last one]
-    #[arg(long, value_name = "FRAME", env = "KILN_FRAME", allow_hyphen_values = true, conflicts_with = "frames")]
+    #[arg(long, value_name = "FRAME", env = "KILN_FRAME", allow_hyphen_values = true)]
     frame: Option<i64>,
     /// Frames to show, such as 1001-1100, 1001-1100x2 or 1,5,10-20 [default: all for moving pictures and sheets]
     #[arg(long, value_name = "RANGE", env = "KILN_RENDER_FRAMES", allow_hyphen_values = true)]
     frames: Option<String>,
     /// One picture with this many of the frames, side by side
-    #[arg(long, value_name = "COUNT", env = "KILN_SHEET", value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "animate")]
+    #[arg(long, value_name = "COUNT", env = "KILN_SHEET", value_parser = clap::value_parser!(u32).range(1..=1000))]
     sheet: Option<u32>,
     /// Columns of a sheet [default: about as wide as a page]
-    #[arg(long, value_name = "COUNT", env = "KILN_COLUMNS", value_parser = clap::value_parser!(u32).range(1..=1000), requires = "sheet")]
+    #[arg(long, value_name = "COUNT", env = "KILN_COLUMNS", value_parser = clap::value_parser!(u32).range(1..=1000))]
     columns: Option<u32>,
     /// Once around in this many pictures, while the frames run, if there are several
     #[arg(long, value_name = "COUNT", env = "KILN_TURNTABLE", value_parser = clap::value_parser!(u32).range(2..=3600))]
@@ -113,7 +157,14 @@ pub fn run(arguments: &RenderArgs) -> Result<(), Failure> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
         Failure::new(Exit::InputOutput, format!("cannot start the threads: {error}"), "try fewer with --threads")
     })?;
-    pool.install(|| render(arguments))
+    let mut arguments = arguments.clone();
+    if arguments.typed.frame {
+        arguments.frames = None;
+    }
+    if arguments.typed.animate {
+        arguments.sheet = None;
+    }
+    pool.install(|| render(&arguments))
 }
 
 fn render(arguments: &RenderArgs) -> Result<(), Failure> {
@@ -121,7 +172,8 @@ fn render(arguments: &RenderArgs) -> Result<(), Failure> {
     if movie.frames.is_empty() {
         let remedy = match movie.status {
             Some(Status::Running) => "wait until the first one is stored",
-            _ => "bake it again with --restart",
+            None => "bake or export it again with at least one frame",
+            Some(_) => "bake it again with --restart",
         };
         return Err(Failure::new(Exit::InvalidInput, format!("{} has no frames", movie.path.display()), remedy));
     }

@@ -8,7 +8,7 @@ use crate::math::Vec3;
 use crate::render::encode::LARGEST;
 use crate::render::scene::SAMPLES;
 
-/// Most pixels of one picture: with eight samples each they take 5 GB.
+/// Most pixels of one picture: 0.4 GB.
 const MOST_PIXELS: usize = 1 << 26;
 
 /// Width and height in pixels.

@@ -65,6 +65,9 @@ pub struct Loaded {
     pub warnings: Vec<Problem>,
 }
 
+/// Most frames per second that a file is believed to mean.
+pub const FASTEST: f64 = 1000.0;
+
 /// Read the content of a glTF file, and of the files it names; `path` is where it is.
 pub fn parse(path: &Path, bytes: &[u8]) -> Result<GltfFile, Problem> {
     GltfFile::read(path, bytes).map_err(|fault| fault.problem(path))
@@ -118,7 +121,8 @@ impl GltfFile {
         let scene = self.document.scenes.get(self.document.scene.unwrap_or_default())?;
         let extras = scene.extras.as_ref()?;
         let part = |n: usize| extras["fps"][n].as_f64().filter(|part| *part > 0.0);
-        Some((part(0)? / part(1)?, extras["first_frame"].as_i64()?))
+        let rate = Some(part(0)? / part(1)?).filter(|rate| *rate > 0.0 && *rate <= FASTEST);
+        Some((rate?, extras["first_frame"].as_i64()?))
     }
 
     /// What Kiln has noted about raw frames beside the file (`kiln_frames`), for the mesh of a selection.

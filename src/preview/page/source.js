@@ -14,6 +14,8 @@ const RETRY_MILLISECONDS = 1000;
 
 // What went wrong, in words for the page.
 class Trouble extends Error {}
+// What is wrong with what was asked for, not with the way to it.
+class Damage extends Trouble {}
 
 const frameBytes = (about, kind) => (kind === "contact" ? about.vertex_count : about.bytes_per_frame);
 
@@ -25,6 +27,10 @@ class Server {
       response = await fetch(path, { cache: "no-store", ...options });
     } catch {
       throw new Trouble("The preview server does not answer. Is `kiln preview` still running?");
+    }
+    if (response.status === 500) {
+      const cause = await response.text().catch(() => "the server cannot read it");
+      throw new Damage(`${what} could not be read: ${cause}`);
     }
     if (!response.ok) throw new Trouble(`${what} could not be read: the server answers ${response.status} ${response.statusText}.`);
     return response;
@@ -55,9 +61,14 @@ class Server {
 
   async range(bake, kind, first, end) {
     const options = { headers: { Range: `bytes=${first}-${end - 1}` } };
-    const response = await this.fetch(`bake/${bake}/${kind}.bin`, options, kind === "contact" ? "Contact" : "A frame");
+    const what = kind === "contact" ? "Contact" : "A frame";
+    const response = await this.fetch(`bake/${bake}/${kind}.bin`, options, what);
     if (response.status !== 206) throw new Trouble("The server sends whole files instead of single frames.");
-    return response.arrayBuffer();
+    try {
+      return await response.arrayBuffer();
+    } catch {
+      throw new Damage(`${what} broke off on its way.`);
+    }
   }
 }
 
@@ -68,6 +79,8 @@ class FrameCache {
     this.bakes = bakes;
     this.chunks = new Map();
     this.running = new Set();
+    this.alone = new Set(); // chunks with a damaged frame: the others are asked for one by one
+    this.damaged = new Map(); // of a frame that cannot be read why, and when it is tried again
     this.bytes = 0;
     this.limit = CACHE_BYTES;
     this.requests = 0;
@@ -86,7 +99,8 @@ class FrameCache {
   }
 
   key(bake, kind, index) {
-    return `${bake} ${kind} ${Math.floor(index / this.perRequest(bake, kind))}`;
+    const chunk = `${bake} ${kind} ${Math.floor(index / this.perRequest(bake, kind))}`;
+    return this.alone.has(chunk) ? `${chunk}.${index}` : chunk;
   }
 
   // The bytes of a frame, if they are here.
@@ -98,7 +112,17 @@ class FrameCache {
   // Replaces the list of what is wanted.
   want(wanted) {
     this.wanted = wanted;
+    if (this.damaged.size > 0) this.tellDamage();
     this.pump();
+  }
+
+  // Says what is wrong with what is wanted most, if anything is.
+  tellDamage() {
+    const [most] = this.wanted;
+    const isShown = ([bake, , index]) => this.distance(bake, index, index) === this.distance(most[0], most[2], most[2]);
+    const keys = most ? this.wanted.filter(isShown).map((wanted) => this.key(...wanted)) : [];
+    const key = keys.find((wanted) => this.damaged.has(wanted));
+    this.onTrouble(key === undefined ? null : this.damaged.get(key).error);
   }
 
   pump() {
@@ -107,6 +131,7 @@ class FrameCache {
       if (this.running.size >= REQUESTS_AT_ONCE) return;
       if (index >= this.bakes[bake].frames.length || this.frame(bake, kind, index)) continue;
       const key = this.key(bake, kind, index);
+      if (this.damaged.get(key)?.until > performance.now()) continue;
       if (!this.running.has(key)) this.request(key, bake, kind, index);
     }
   }
@@ -117,7 +142,7 @@ class FrameCache {
     const about = this.bakes[bake];
     const generation = about.generation;
     const size = frameBytes(about, kind);
-    const many = this.perRequest(bake, kind);
+    const many = key.includes(".") ? 1 : this.perRequest(bake, kind);
     const first = many * Math.floor(index / many);
     const end = Math.min(first + many, about.frames.length);
     try {
@@ -133,11 +158,21 @@ class FrameCache {
       this.chunks.set(key, { bake, kind, first, frames, bytes: buffer.byteLength });
       this.bytes += buffer.byteLength;
       this.makeRoom(key);
-      this.onTrouble(null);
+      this.damaged.delete(key);
+      this.tellDamage();
     } catch (error) {
-      this.retryAt = performance.now() + RETRY_MILLISECONDS;
+      const until = performance.now() + RETRY_MILLISECONDS;
+      if (!(error instanceof Damage)) {
+        this.retryAt = until;
+        this.onTrouble(error);
+      } else if (generation === about.generation && end - first > 1) {
+        this.drop(key);
+        this.alone.add(key);
+      } else if (generation === about.generation) {
+        this.damaged.set(key, { bake, error, until });
+        this.tellDamage();
+      }
       setTimeout(() => this.pump(), RETRY_MILLISECONDS + 10);
-      this.onTrouble(error);
     } finally {
       this.running.delete(key);
     }
@@ -155,6 +190,8 @@ class FrameCache {
   // Forgets a bake whose frames are no longer what they were.
   forget(bake) {
     for (const [key, chunk] of this.chunks) if (chunk.bake === bake) this.drop(key);
+    for (const [key, damage] of this.damaged) if (damage.bake === bake) this.damaged.delete(key);
+    for (const key of this.alone) if (key.startsWith(`${bake} `)) this.alone.delete(key);
   }
 
   // Lets go of what will be shown last.

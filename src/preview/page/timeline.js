@@ -166,7 +166,7 @@ class Timeline {
   nextMark(frame, direction) {
     const frames = this.marks.map((mark) => mark.frame).filter((at) => (direction > 0 ? at > frame : at < frame));
     if (frames.length === 0) return null;
-    return direction > 0 ? Math.min(...frames) : Math.max(...frames);
+    return frames.reduce((a, b) => (direction > 0 ? Math.min(a, b) : Math.max(a, b)));
   }
 
   prepare(canvas, height) {
@@ -232,7 +232,9 @@ class Timeline {
       }
     };
     this.step = 1;
-    if (this.frames.length > 1) this.step = Math.max(1, Math.min(...this.frames.slice(1).map((frame, k) => frame - this.frames[k])));
+    let gap = Infinity; // a loop: a call takes only so many arguments
+    for (let k = 1; k < this.frames.length; k += 1) gap = Math.min(gap, this.frames[k] - this.frames[k - 1]);
+    if (this.frames.length > 1) this.step = Math.max(1, gap);
     runs(() => true, "#3b4149", bar.top, bar.height);
     runs((k) => this.cached(k), "#6b747e", bar.top + bar.height - 3, 3);
 
