@@ -351,6 +351,7 @@ fn a_damaged_frame_is_named_and_those_beside_it_are_seen() {
     let told = browse("damaged", &json!({ "url": preview.address(), "beside": [1004, 1006], "damaged": 1005 }));
     let said = told["said"].as_str().unwrap();
     assert!(said.contains("frame 1005 of `sheet` has numbers that are not finite"), "{told}");
+    assert_eq!(told["after"], "", "{told}");
 }
 
 #[test]

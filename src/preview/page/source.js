@@ -116,11 +116,10 @@ class FrameCache {
     this.pump();
   }
 
-  // Says what is wrong with what is wanted most, if anything is.
+  // Says what is wrong with the frame that is to be shown, if anything is.
   tellDamage() {
-    const [most] = this.wanted;
-    const isShown = ([bake, , index]) => this.distance(bake, index, index) === this.distance(most[0], most[2], most[2]);
-    const keys = most ? this.wanted.filter(isShown).map((wanted) => this.key(...wanted)) : [];
+    const isNow = ([bake, , index]) => this.distance(bake, index, index) === 0;
+    const keys = this.wanted.filter(isNow).map((wanted) => this.key(...wanted));
     const key = keys.find((wanted) => this.damaged.has(wanted));
     this.onTrouble(key === undefined ? null : this.damaged.get(key).error);
   }
