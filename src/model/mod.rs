@@ -89,13 +89,22 @@ impl Model {
 
     /// Whether a triangle of one body can touch one of another or of itself.
     pub fn has_touching_triangles(&self) -> bool {
+        self.have_triangles_that(|_| true)
+    }
+
+    /// Whether any of these may bounce off each other.
+    pub fn has_bouncing_triangles(&self) -> bool {
+        self.have_triangles_that(|rule| rule.restitution > 0.0)
+    }
+
+    fn have_triangles_that(&self, touch_so: impl Fn(PairRule) -> bool) -> bool {
         let bodies = self.body_count();
         let has_triangles = |other: usize| match other.checked_sub(bodies) {
             None => true,
             Some(collider) => self.colliders[collider].has_triangles(),
         };
         let mut others = (0..bodies + self.colliders.len()).filter(|&other| has_triangles(other));
-        others.any(|other| (0..bodies).any(|body| self.contact.between(body, other).is_some()))
+        others.any(|other| (0..bodies).any(|body| self.contact.between(body, other).is_some_and(&touch_so)))
     }
 
     /// The path of a body in the scene file.

@@ -19,6 +19,7 @@ mod finding;
 mod linear;
 mod motion;
 mod pack;
+mod pairs;
 mod parity;
 mod particles;
 mod reduce;

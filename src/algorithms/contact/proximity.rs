@@ -95,7 +95,7 @@ fn unit_interval(x: f64) -> f64 {
 }
 
 /// Squared height over base of triangles that may stand on any edge.
-const STOUT: f64 = 1e-2;
+pub const STOUT: f64 = 1e-2;
 
 /// From the triangle's closest point to the vertex, and the weights.
 #[inline]

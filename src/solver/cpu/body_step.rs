@@ -37,6 +37,13 @@ pub trait BodyStep {
     fn is_broken(&self) -> bool;
     /// Bring the look-ahead positions here, where they are elsewhere: before anything asks for them.
     fn fetch(&mut self) {}
+    /// The same for places on a device, as it has them, and the ways from there: they were brought with those of others.
+    #[cfg(feature = "gpu")]
+    fn receive(&mut self, _places: &[[f32; 4]], _ways: &[[f32; 4]]) {}
+    /// Bring velocities here, where they are elsewhere and may have changed there.
+    fn bring_velocities(&mut self, _: &mut BodyState) {}
+    /// Take them back with what was changed here.
+    fn send_velocities(&mut self, _: &BodyState) {}
     /// The look-ahead positions of the particles.
     fn ahead(&self) -> &[Vec3];
     /// Move the look-ahead positions to these places: of the vertices, or of the particles where those only carry vertices.

@@ -14,7 +14,7 @@ pub mod shape_filling;
 pub(in crate::solver) mod soft_step;
 mod strip_sweep;
 mod tet_filling;
-mod touching;
+pub(in crate::solver) mod touching;
 mod visible;
 
 use std::time::Instant;
@@ -33,6 +33,7 @@ use cloth_step::ClothStep;
 use independent::larger;
 use soft_step::SoftStep;
 use touching::Touching;
+use touching::elsewhere::PressElsewhere;
 
 /// Most times that linear solvers or volumes and contacts take turns in a step.
 const CONTACT_ROUNDS: u32 = 4;
@@ -85,14 +86,15 @@ pub struct CpuBackend<'m> {
 impl<'m> CpuBackend<'m> {
     /// Make one for a model; it runs on the threads of the rayon pool it is called from.
     pub fn new(scene: &'m Scene, model: &'m Model) -> Self {
-        Self::with_bodies(scene, model, |_| None)
+        Self::with_bodies(scene, model, (0..model.body_count()).map(|_| None).collect(), None)
     }
 
-    /// The same with bodies that are simulated elsewhere, by their number.
+    /// The same with bodies that are simulated elsewhere, by their number, and somebody who presses their triangles there.
     pub(in crate::solver) fn with_bodies(
         scene: &'m Scene,
         model: &'m Model,
-        elsewhere: impl Fn(usize) -> Option<Box<dyn BodyStep + 'm>>,
+        elsewhere: Vec<Option<Box<dyn BodyStep + 'm>>>,
+        pairs: Option<Box<dyn PressElsewhere + 'm>>,
     ) -> Self {
         let start = Moment::start(scene);
         let drive = Drive { moments: [start; 2], seconds: 0.0, frame_seconds: 0.0, substeps: 1 };
@@ -107,14 +109,14 @@ impl<'m> CpuBackend<'m> {
                 Some(soft) => Box::new(SoftStep::new(number, &model.soft_bodies[soft], model)),
             }
         };
-        let bodies = (0..model.body_count()).map(|number| elsewhere(number).unwrap_or_else(|| here(number)));
+        let bodies = elsewhere.into_iter().enumerate().map(|(number, body)| body.unwrap_or_else(|| here(number)));
         CpuBackend {
             scene,
             model,
             drive,
             bodies: bodies.collect(),
             colliders: model.colliders.iter().enumerate().map(place).collect(),
-            touching: Touching::new(model),
+            touching: Touching::new(model, pairs),
             collider_seconds: 0.0,
         }
     }
@@ -201,9 +203,12 @@ impl Backend for CpuBackend<'_> {
                 break;
             }
             bodies.iter_mut().zip(&*states).for_each(|(body, moving)| body.mend(moving, &world));
-            touching.guard_step(bodies, world.h);
+            touching.guard_step(bodies, &world);
+            if bodies.iter().any(|body| body.is_broken()) {
+                break;
+            }
             bodies.iter_mut().zip(&mut *states).for_each(|(body, moving)| body.step(moving, &world));
-            touching.calm(bodies, states, world.h);
+            touching.calm(bodies, states, &world);
             if world.steps_left == 1 {
                 let vertices = |skin: &Skin, moving: &BodyState| {
                     let mut vertices = vec![Vec3::zeros(); skin.map.vertex_count()];

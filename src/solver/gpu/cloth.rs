@@ -1,17 +1,19 @@
 //! A cloth on the device. See `cpu/cloth_step.rs` for the order of a step; what a kernel does is described beside its twin.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use super::cloth_parts::{self as parts, AirData, BeatData, DistanceData, GoalData, Held};
 use super::cloth_systems::{BendingSystem, ConstraintSystem};
 use super::contact::DeviceContacts;
 use super::finding::Finder;
+use super::pairs::BodyArrays;
 use super::particles::{Four, Particles, StepData, four};
 use super::work::{Dispatch, Gpu, Told};
 use crate::algorithms::cloth::distance::Distance;
 use crate::math::Vec3;
 use crate::mesh::bvh::Aabb;
-use crate::model::{BodyState, Broken, ClothModel, Model, MovingCollider, Skin};
+use crate::model::{BodyState, Broken, Carried, ClothModel, Model, MovingCollider, Skin};
 use crate::scene::{ClothKind, SolverChoice};
 use crate::solver::cpu::StepWorld;
 use crate::solver::cpu::body_step::BodyStep;
@@ -28,12 +30,16 @@ pub struct GpuCloth<'m> {
     particles: Particles,
     /// Whether the processor sees the state at the start of every step.
     is_watched: bool,
-    /// Whether it sees the look-ahead positions in every step: triangles may touch, or contacts and a linear system take turns.
+    /// Whether it sees the look-ahead positions whenever constraints were gone over: triangles may touch and are pressed there, or contacts and
+    /// a linear system take turns.
     is_seen: bool,
+    /// Whether triangles may touch and are pressed on the device: look-ahead positions are seen once a step.
+    is_pressed_here: bool,
     /// Whether the look-ahead positions here are those of the device.
     is_fetched: bool,
-    /// Whether the linear system has left more than is allowed, where the processor does not see the look-ahead positions.
-    is_left_apart: bool,
+    /// Whether the linear system and what came after it have left more than is allowed, where the processor does not see the look-ahead positions
+    /// and has asked.
+    is_left_apart: Cell<Option<bool>>,
     air_data: Told<AirData>,
     wind: Told<Four>,
     beat_data: Told<BeatData>,
@@ -111,7 +117,8 @@ impl<'m> GpuCloth<'m> {
             finder,
             model,
             is_fetched: false,
-            is_left_apart: false,
+            is_left_apart: Cell::new(None),
+            is_pressed_here: false,
             bend: parts::bending(gpu, &particles, &cloth.bending, &beat_data),
             blow: parts::air(gpu, &particles, triangles, &cloth.triangle_shares, &air_data, &wind),
             soft_pins,
@@ -128,6 +135,27 @@ impl<'m> GpuCloth<'m> {
             particles,
             cloth,
         })
+    }
+
+    /// Its arrays, if each of its vertices is a particle that moves by itself, so that triangles can be pressed in them.
+    pub fn arrays(&self) -> Option<BodyArrays> {
+        let cloth = self.cloth;
+        let is_own = cloth
+            .touch_k
+            .iter()
+            .zip(&cloth.is_led)
+            .zip(&cloth.k)
+            .all(|((touch_k, is_led), k)| if *is_led { *k == 0.0 } else { touch_k == k });
+        let Particles { x, low, d, v, .. } = &self.particles;
+        let arrays = || BodyArrays { x: x.clone(), low: low.clone(), d: d.clone(), v: v.clone() };
+        (cloth.carried == Carried::Itself && is_own).then(arrays)
+    }
+
+    /// From now on triangles that may touch are pressed on the device.
+    pub fn press_here(&mut self) {
+        self.is_pressed_here = true;
+        self.is_seen = false;
+        self.is_watched = self.contacts.is_some() && self.finder.is_none();
     }
 
     /// Impulses at the start of a step; whether the device has changed velocities by any.
@@ -174,7 +202,15 @@ impl<'m> GpuCloth<'m> {
 
     /// Bring the look-ahead positions here and see whether they are numbers.
     fn see(&mut self) {
-        self.particles.read_ahead(&mut self.host.ahead);
+        match self.is_pressed_here {
+            true => self.particles.bring_places_and_ahead(),
+            false => self.particles.bring_ahead(),
+        }
+        self.take_ahead();
+    }
+
+    fn take_ahead(&mut self) {
+        self.particles.ahead_of(0, &mut self.host.ahead);
         self.is_fetched = true;
         let ahead = std::mem::take(&mut self.host.ahead);
         self.note_if_broken(&ahead);
@@ -227,7 +263,7 @@ impl BodyStep for GpuCloth<'_> {
         }
         let is_changed = self.push(world, step);
         if self.is_watched {
-            if is_changed {
+            if is_changed || self.is_pressed_here {
                 self.particles.read_velocities(&mut moving.v);
             }
             self.host.find_contacts(moving, world);
@@ -274,14 +310,22 @@ impl BodyStep for GpuCloth<'_> {
         if self.is_seen {
             // What presses does not look at what are no numbers.
             self.see();
-        } else if let Some(system) = self.system.as_ref().filter(|_| !is_torn) {
-            let error = system.error();
-            self.is_left_apart = error.is_finite() && error > self.cloth.fabric.max_stretch;
         }
+        self.is_left_apart.set(None);
     }
 
     fn is_pulled_apart(&self) -> bool {
-        if self.is_seen { self.host.is_pulled_apart() } else { self.is_left_apart && !self.is_torn() }
+        if self.is_seen {
+            return self.host.is_pulled_apart();
+        }
+        let Some(system) = self.system.as_ref().filter(|_| !self.is_torn() && !self.is_broken()) else { return false };
+        let ask = || {
+            let error = system.error();
+            error.is_finite() && error > self.cloth.fabric.max_stretch
+        };
+        let is_so = self.is_left_apart.get().unwrap_or_else(ask);
+        self.is_left_apart.set(Some(is_so));
+        is_so
     }
 
     fn is_broken(&self) -> bool {
@@ -291,6 +335,24 @@ impl BodyStep for GpuCloth<'_> {
     fn fetch(&mut self) {
         if !self.is_fetched {
             self.see();
+        }
+    }
+
+    fn receive(&mut self, places: &[Four], ways: &[Four]) {
+        self.particles.receive(places, ways);
+        self.take_ahead();
+    }
+
+    fn bring_velocities(&mut self, moving: &mut BodyState) {
+        if self.is_pressed_here {
+            self.particles.read_velocities(&mut moving.v);
+            self.note_if_broken(&moving.v);
+        }
+    }
+
+    fn send_velocities(&mut self, moving: &BodyState) {
+        if self.is_pressed_here {
+            self.particles.load_velocities(moving);
         }
     }
 
@@ -325,6 +387,9 @@ impl BodyStep for GpuCloth<'_> {
             self.particles.read_state(moving);
             self.note_if_broken(&moving.x);
             self.note_if_broken(&moving.v);
+        } else if self.is_pressed_here {
+            // Where the step leads was seen before.
+            moving.x.copy_from_slice(&self.host.ahead);
         }
     }
 

@@ -2,8 +2,7 @@
 //!
 //! The processor finds at the start of a step which points are near which surfaces (`cpu::contacts`) and what planes these have there. The
 //! device presses and holds the points in every sweep. Contacts that share a particle must follow each other: they are arranged in
-//! independent groups. Large groups have a dispatch of their own; small ones are one workgroup's, which goes through them in turn, as many in a
-//! run as a device finishes.
+//! independent groups (`groups`).
 //!
 //! Each contact undoes a little of what those before it have done, so the order shows: up to some number it is the processor's, and results
 //! are the same but for rounding. More contacts are arranged in as few groups as will do.
@@ -13,9 +12,10 @@ use std::rc::Rc;
 
 use bytemuck::{Pod, Zeroable};
 
-use super::particles::{Four, Particles, double, four, single};
+use super::groups::{Grouped, Runs, SMALL, arrange};
+use super::particles::{Four, Particles, StepData, double, four, single};
 use super::reduce::ControlData;
-use super::work::{Binding, Dispatch, Gpu, Slab, Source, WORKGROUP};
+use super::work::{Binding, Dispatch, Gpu, Slab, Source, Told, WORKGROUP};
 use crate::algorithms::contact::resting::Resting;
 use crate::math::Vec3;
 use crate::math::rows::Rows;
@@ -29,17 +29,10 @@ pub const RESTING: Source = Source {
     constants: &[("LEAST_PRESSED", f32::MIN_POSITIVE as f64)],
 };
 
-/// Groups with no more contacts than this are small.
-const SMALL: usize = 4 * WORKGROUP as usize;
 /// Most contacts that keep the processor's order: what depends on each other in it is a long chain of small groups.
 const MOST_IN_ORDER: usize = 16 * SMALL;
 /// The same of those that stand by whether or not they are near: most of them are only passed over.
 const MOST_STANDING_IN_ORDER: usize = 4 * MOST_IN_ORDER;
-/// Most dispatches for large groups; what does not fit into these counts as small.
-const MOST_DISPATCHES: usize = 32;
-/// Most turns of loops, inner and outer ones together, that an invocation may take: after 65535 Mesa's software Vulkan ends them all without a
-/// word.
-const MOST_TURNS: usize = 60_000;
 
 /// A contact as kernels have it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
@@ -122,48 +115,6 @@ pub(in crate::solver) fn row_of(skin: &Skin, point: Point) -> u32 {
     }
 }
 
-/// Independent groups of contacts of these points: the contacts in the order of their groups, and where each group begins, with the end of
-/// the last one. All contacts that share a particle keep their order, unless there are too many; then only those of one point do, which stand
-/// together.
-fn arrange(rows: &PointRows, particle_count: usize, points: &[u32], most_in_order: usize) -> (Vec<u32>, Vec<usize>) {
-    let mut groups: Vec<Vec<u32>> = Vec::new();
-    let mut waiting: Vec<u32> = (0..points.len() as u32).collect();
-    let mut taken = vec![0_u64; particle_count];
-    let keeps_order = points.len() <= most_in_order;
-    while !waiting.is_empty() {
-        let first = groups.len();
-        taken.fill(0);
-        let mut before = None;
-        waiting.retain(|&number| {
-            let point = points[number as usize];
-            let moved = || rows.row(point as usize).iter().filter(|part| part.2 != 0.0).map(|part| part.0 as usize);
-            let earlier = match before {
-                Some((same, group)) if same == point => u64::MAX >> (u64::BITS - 1 - group),
-                _ => 0,
-            };
-            let used = moved().fold(earlier, |used, particle| used | taken[particle]);
-            let group = if keeps_order { u64::BITS - used.leading_zeros() } else { used.trailing_ones() };
-            before = Some((point, group.min(u64::BITS - 1)));
-            if group == u64::BITS {
-                // In the next turn, and what shares a particle with it not before that.
-                moved().for_each(|particle| taken[particle] = u64::MAX);
-                return true;
-            }
-            moved().for_each(|particle| taken[particle] |= 1 << group);
-            let group = first + group as usize;
-            groups.resize_with(groups.len().max(group + 1), Vec::new);
-            groups[group].push(number);
-            false
-        });
-    }
-    let mut starts = vec![0];
-    starts.extend(groups.iter().scan(0, |end, group| {
-        *end += group.len();
-        Some(*end)
-    }));
-    (groups.into_iter().flatten().collect(), starts)
-}
-
 /// What all kernels of contacts share.
 struct Shared {
     parts: Slab<PartData>,
@@ -180,15 +131,32 @@ struct Shared {
 }
 
 impl Shared {
-    fn dispatch(
+    fn positions(
         &self,
         gpu: &Gpu,
-        kernel: &'static str,
+        kernel: usize,
         range: Range<usize>,
-        own: &[(u32, Box<dyn Binding>)],
+        control: &Slab<ControlData>,
+        d: &Slab<Four>,
     ) -> Dispatch {
-        let mut bound: Vec<(u32, &dyn Binding)> =
-            own.iter().map(|(number, binding)| (*number, binding.as_ref())).collect();
+        let kernel = ["contact_positions", "contact_positions_of_small_groups"][kernel];
+        self.dispatch(gpu, kernel, range, &[(1, control), (2, d)])
+    }
+
+    fn velocities(
+        &self,
+        gpu: &Gpu,
+        kernel: usize,
+        range: Range<usize>,
+        v: &Slab<Four>,
+        step: &Told<StepData>,
+    ) -> Dispatch {
+        let kernel = ["contact_velocities", "contact_velocities_of_small_groups"][kernel];
+        self.dispatch(gpu, kernel, range, &[(3, v), (8, step)])
+    }
+
+    fn dispatch(&self, gpu: &Gpu, kernel: &'static str, range: Range<usize>, own: &[(u32, &dyn Binding)]) -> Dispatch {
+        let mut bound = own.to_vec();
         bound.extend([(4, &self.contacts as &dyn Binding), (5, &self.parts), (6, &self.sums)]);
         if kernel.ends_with("small_groups") {
             bound.push((7, &self.groups));
@@ -198,51 +166,6 @@ impl Shared {
             gpu.aim_at_body(&mut dispatch, self.number, range);
         }
         dispatch
-    }
-}
-
-/// A kernel for all groups.
-struct Grouped {
-    /// For a large group, and for all small ones.
-    kernels: [&'static str; 2],
-    /// What it is given besides what all share.
-    own: Vec<(u32, Box<dyn Binding>)>,
-    large: Vec<(Range<usize>, Dispatch)>,
-    /// For each run.
-    small: Vec<(Range<usize>, Dispatch)>,
-}
-
-impl Grouped {
-    fn new(kernels: [&'static str; 2], own: Vec<(u32, Box<dyn Binding>)>) -> Self {
-        Grouped { kernels, own, large: Vec::new(), small: Vec::new() }
-    }
-
-    /// Large groups are those of these ranges; small ones are in so many runs.
-    fn aim(&mut self, gpu: &Gpu, shared: &Shared, large: &[Range<usize>], runs: usize) {
-        // One workgroup for each run, whose start is the number of the run.
-        let small: Vec<Range<usize>> = (0..runs).map(|run| run..run + WORKGROUP as usize).collect();
-        let all = [(&mut self.large, large), (&mut self.small, small.as_slice())];
-        for (kernel, (dispatches, ranges)) in self.kernels.into_iter().zip(all) {
-            for number in 0..dispatches.len().max(ranges.len()) {
-                // Dispatches that have nothing to do now may have later.
-                let range = ranges.get(number).cloned().unwrap_or_default();
-                match dispatches.get_mut(number) {
-                    Some((aimed, _)) if *aimed == range => {}
-                    Some((aimed, dispatch)) => {
-                        gpu.aim(dispatch, range.clone());
-                        *aimed = range;
-                    }
-                    None => {
-                        let dispatch = shared.dispatch(gpu, kernel, range.clone(), &self.own);
-                        dispatches.push((range, dispatch));
-                    }
-                }
-            }
-        }
-    }
-
-    fn run(&self, gpu: &Gpu) {
-        gpu.run(self.large.iter().chain(&self.small).map(|(_, dispatch)| dispatch));
     }
 }
 
@@ -276,13 +199,13 @@ pub struct DeviceContacts {
     points: Vec<u32>,
     /// The contacts in the order of their groups.
     order: Vec<u32>,
-    /// Ranges of large groups, and how many runs there are of small ones.
-    large: Vec<Range<usize>>,
-    runs: usize,
+    runs: Runs,
     begin: Dispatch,
     /// For each array that says when sweeps are done.
-    positions: Vec<(wgpu::Buffer, Grouped)>,
+    positions: Vec<(Slab<ControlData>, Grouped)>,
     velocities: Grouped,
+    /// What velocities are corrected in, and the step.
+    moving: (Slab<Four>, Told<StepData>),
     marks: Option<(wgpu::Buffer, [Dispatch; 2])>,
 }
 
@@ -331,12 +254,11 @@ impl DeviceContacts {
             bytes: size_of::<ContactData>() + 2 * size_of::<Four>() + mean * of_part,
             number,
         };
-        let own: Vec<(u32, Box<dyn Binding>)> =
-            vec![(3, Box::new(particles.v.clone())), (8, Box::new(particles.step.clone()))];
         DeviceContacts {
             begin: gpu.dispatch(&RESTING, "contact_begin", 0..0, size_of::<Four>(), &[(6, &shared.sums)]),
             positions: Vec::new(),
-            velocities: Grouped::new(["contact_velocities", "contact_velocities_of_small_groups"], own),
+            velocities: Grouped::default(),
+            moving: (particles.v.clone(), particles.step.clone()),
             marks: None,
             gpu: Rc::clone(gpu),
             rows,
@@ -347,8 +269,7 @@ impl DeviceContacts {
             shared,
             points: Vec::new(),
             order: Vec::new(),
-            large: Vec::new(),
-            runs: 0,
+            runs: Runs::default(),
         }
     }
 
@@ -368,7 +289,7 @@ impl DeviceContacts {
         }
         self.make_room(points.len());
         self.points = points;
-        let (order, starts) = arrange(&self.rows, self.of_body.len(), &self.points, MOST_STANDING_IN_ORDER);
+        let (order, starts) = self.arrange(MOST_STANDING_IN_ORDER);
         self.order = order;
         self.regroup(&starts);
         let mut slots = vec![0; self.order.len()];
@@ -406,7 +327,7 @@ impl DeviceContacts {
         let is_new = !points.clone().eq(self.points.iter().copied());
         if is_new {
             self.points = points.collect();
-            let (order, starts) = arrange(&self.rows, self.of_body.len(), &self.points, MOST_IN_ORDER);
+            let (order, starts) = self.arrange(MOST_IN_ORDER);
             self.order = order;
             self.regroup(&starts);
         }
@@ -449,33 +370,31 @@ impl DeviceContacts {
         self.shared.groups = self.gpu.zeros("groups of contacts", 2 * (room + 1));
         self.begin = self.gpu.dispatch(&RESTING, "contact_begin", 0..0, size_of::<Four>(), &[(6, &self.shared.sums)]);
         self.positions.clear();
-        self.velocities.large.clear();
-        self.velocities.small.clear();
+        self.velocities.forget();
         self.marks = None;
         self.points.clear();
     }
 
+    /// In which groups the contacts of `points` are gone over.
+    fn arrange(&self, most_in_order: usize) -> (Vec<u32>, Vec<usize>) {
+        let point = |number: u32| self.points[number as usize];
+        let moved = |number: u32| {
+            let row = self.rows.row(point(number) as usize);
+            row.iter().filter(|part| part.2 != 0.0).map(|part| part.0 as usize)
+        };
+        let count = self.points.len();
+        arrange(count, self.of_body.len(), count <= most_in_order, point, moved)
+    }
+
     fn regroup(&mut self, starts: &[usize]) {
-        let ranges: Vec<Range<usize>> = starts.windows(2).map(|ends| ends[0]..ends[1]).collect();
-        let large = ranges.iter().rposition(|range| range.len() > SMALL).map_or(0, |last| last + 1);
-        let large = large.min(MOST_DISPATCHES);
-        self.large = ranges[..large].to_vec();
-        let mut runs = Vec::new();
-        let mut turns = MOST_TURNS;
-        for (number, range) in ranges.iter().enumerate().skip(large) {
-            let of_group = self.turns(range.clone());
-            if turns + of_group > MOST_TURNS {
-                runs.push(number);
-                turns = 0;
-            }
-            turns += of_group;
+        self.runs = Runs::new(starts, |group| self.turns(group));
+        self.gpu.write(&self.shared.groups, 0, &self.runs.list);
+        let Self { gpu, shared, runs, d, .. } = self;
+        for (control, grouped) in &mut self.positions {
+            grouped.aim(gpu, runs, |kernel, range| shared.positions(gpu, kernel, range, control, d));
         }
-        self.runs = runs.len();
-        runs.push(ranges.len());
-        let list = runs.iter().map(|group| runs.len() + group).chain(starts.iter().copied());
-        self.gpu.write(&self.shared.groups, 0, &list.map(|number| number as u32).collect::<Vec<u32>>());
-        let all = self.positions.iter_mut().map(|(_, grouped)| grouped).chain([&mut self.velocities]);
-        all.for_each(|grouped| grouped.aim(&self.gpu, &self.shared, &self.large, self.runs));
+        let (v, step) = &self.moving;
+        self.velocities.aim(gpu, runs, |kernel, range| shared.velocities(gpu, kernel, range, v, step));
         self.gpu.aim(&mut self.begin, 0..self.points.len());
         if let Some((_, [_, mark])) = &mut self.marks {
             self.gpu.aim(mark, 0..self.points.len());
@@ -498,17 +417,17 @@ impl DeviceContacts {
 
     /// How many dispatches a sweep takes.
     pub fn dispatches(&self) -> usize {
-        self.large.len() + self.runs
+        self.runs.dispatches()
     }
 
     /// Press and hold all points once, unless that is `done`.
     pub fn positions(&mut self, control: &Slab<ControlData>) {
-        let known = self.positions.iter().position(|(buffer, _)| buffer == control.buffer());
+        let known = self.positions.iter().position(|(slab, _)| slab.buffer() == control.buffer());
         let number = known.unwrap_or_else(|| {
-            let own: Vec<(u32, Box<dyn Binding>)> = vec![(1, Box::new(control.clone())), (2, Box::new(self.d.clone()))];
-            let mut grouped = Grouped::new(["contact_positions", "contact_positions_of_small_groups"], own);
-            grouped.aim(&self.gpu, &self.shared, &self.large, self.runs);
-            self.positions.push((control.buffer().clone(), grouped));
+            let mut grouped = Grouped::default();
+            let Self { gpu, shared, runs, d, .. } = &*self;
+            grouped.aim(gpu, runs, |kernel, range| shared.positions(gpu, kernel, range, control, d));
+            self.positions.push((control.clone(), grouped));
             self.positions.len() - 1
         });
         self.positions[number].1.run(&self.gpu);
@@ -530,8 +449,8 @@ impl DeviceContacts {
         if self.marks.as_ref().is_none_or(|(buffer, _)| buffer != touches.buffer()) {
             let forget =
                 self.gpu.dispatch(&RESTING, "contact_forget_touches", self.of_body.clone(), 4, &[(9, touches)]);
-            let own: [(u32, Box<dyn Binding>); 1] = [(9, Box::new(touches.clone()))];
-            let mark = self.shared.dispatch(&self.gpu, "contact_touches", 0..self.points.len(), &own);
+            let all = 0..self.points.len();
+            let mark = self.shared.dispatch(&self.gpu, "contact_touches", all, &[(9, touches)]);
             self.marks = Some((touches.buffer().clone(), [forget, mark]));
         }
         if let Some((_, marks)) = &self.marks {

@@ -38,8 +38,10 @@ pub mod cloth_parts;
 pub mod cloth_systems;
 pub mod contact;
 pub mod finding;
+pub mod groups;
 pub mod linear;
 pub mod pack;
+pub mod pairs;
 pub mod particles;
 mod profile;
 pub mod reduce;
@@ -55,6 +57,7 @@ pub use work::{Gpu, Limits, Source};
 
 use super::cpu::CpuBackend;
 use super::cpu::body_step::BodyStep;
+use super::cpu::touching::elsewhere::PressElsewhere;
 use super::device::{DeviceError, DeviceReport};
 use super::{Backend, BodyReport, Drive, PhaseSeconds, Quality, Vertices};
 use crate::model::{Model, State};
@@ -78,6 +81,7 @@ pub const SOURCES: &[Source] = &[
     linear::THREE,
     linear::BLOCKS,
     linear::ASSEMBLY,
+    pairs::PAIRS,
     reduce::REDUCE,
     reduce::CONTROL,
     shapes::SHAPES,
@@ -104,33 +108,38 @@ pub struct GpuBackend<'m> {
     is_told: bool,
     /// Bodies that are simulated on the device.
     resident_count: usize,
+    /// Whether triangles that touch are pressed there too.
+    presses_pairs: bool,
 }
 
 impl<'m> GpuBackend<'m> {
     /// Make one for a model; it may go on on the processor if the device is lost.
     pub fn new(scene: &'m Scene, model: &'m Model, gpu: Gpu, may_fall_back: bool) -> Result<Self, DeviceError> {
         let gpu = Rc::new(gpu);
-        let resident_count = std::cell::Cell::new(0);
         let packed = pack::pack(&gpu, model);
-        let bodies = |number: usize| -> Option<Box<dyn BodyStep + 'm>> {
-            let body: Box<dyn BodyStep + 'm> = match number.checked_sub(model.cloths.len()) {
-                None => Box::new(cloth::GpuCloth::new(&gpu, number, &model.cloths[number], model)?),
-                Some(soft) => match (&model.soft_bodies[soft], &packed[soft]) {
-                    (body, Some((pack, place))) => Box::new(pack::GpuPacked::new(number, body, model, (pack, *place))),
-                    (body, None) => Box::new(soft::GpuSoft::new(&gpu, number, body, model)?),
-                },
-            };
-            resident_count.set(resident_count.get() + 1);
-            Some(body)
+        let numbered = model.cloths.iter().enumerate();
+        let mut cloths: Vec<Option<cloth::GpuCloth>> =
+            numbered.map(|(number, cloth)| cloth::GpuCloth::new(&gpu, number, cloth, model)).collect();
+        let pairs = pairs::DevicePairs::of_model(&gpu, model, &mut cloths);
+        let presses_pairs = pairs.is_some();
+        let soft_body = |(soft, body): (usize, &'m _)| -> Option<Box<dyn BodyStep + 'm>> {
+            let number = model.cloths.len() + soft;
+            Some(match &packed[soft] {
+                Some((pack, place)) => Box::new(pack::GpuPacked::new(number, body, model, (pack, *place))),
+                None => Box::new(soft::GpuSoft::new(&gpu, number, body, model)?),
+            })
         };
-        let steps = CpuBackend::with_bodies(scene, model, bodies);
+        let cloths = cloths.into_iter().map(|cloth| Some(Box::new(cloth?) as Box<dyn BodyStep + 'm>));
+        let bodies: Vec<_> = cloths.chain(model.soft_bodies.iter().enumerate().map(soft_body)).collect();
+        let resident_count = bodies.iter().flatten().count();
+        let pairs = pairs.map(|pairs| Box::new(pairs) as Box<dyn PressElsewhere + 'm>);
+        let steps = CpuBackend::with_bodies(scene, model, bodies, pairs);
         gpu.finish();
         if let Some(cause) = gpu.overflow() {
             let cause = format!("{} has no room for the scene: {cause}", gpu.name);
             let remedy = "use a card with more memory or fewer particles, raise --device-memory, or use --device cpu";
             return Err(DeviceError::TooSmall { cause, remedy: remedy.to_owned() });
         }
-        let resident_count = resident_count.get();
         Ok(GpuBackend {
             scene,
             model,
@@ -141,6 +150,7 @@ impl<'m> GpuBackend<'m> {
             lost: None,
             is_told: false,
             resident_count,
+            presses_pairs,
         })
     }
 
@@ -150,6 +160,9 @@ impl<'m> GpuBackend<'m> {
         let takes_turns = self.model.cloths.iter().any(|cloth| cloth.solver == SolverChoice::Pcg);
         let seen = match () {
             () if !self.model.has_contacts() => "nothing can touch",
+            () if self.presses_pairs => {
+                "triangles that touch are pressed there, and kept from crossing by the processor"
+            }
             () if self.model.has_touching_triangles() || takes_turns => "contact is looked for by the processor",
             () => "contact with colliders is found there",
         };

@@ -247,6 +247,19 @@ impl Particles {
         self.gpu.read(&self.d, &mut known.d);
     }
 
+    /// The same with the places at the start of the step, where those are not known here.
+    pub fn bring_places_and_ahead(&mut self) {
+        let Some(known) = &mut self.known else { return };
+        self.gpu.read_all([(&self.x, &mut known.x), (&self.d, &mut known.d)]);
+    }
+
+    /// They were brought with those of others.
+    pub fn receive(&mut self, places: &[Four], ways: &[Four]) {
+        let Some(known) = &mut self.known else { return };
+        known.x.copy_from_slice(places);
+        known.d.copy_from_slice(ways);
+    }
+
     /// The look-ahead positions that came last, of the body whose first particle is this one.
     pub fn ahead_of(&self, start: usize, ahead: &mut [Vec3]) {
         let Some(known) = &self.known else { return };

@@ -56,6 +56,12 @@ impl<T: Pod> Slab<T> {
         self.len
     }
 
+    /// Its first items as plain numbers.
+    pub fn numbers_of(&self, items: usize) -> Slab<f32> {
+        let len = items.min(self.len) * (size_of::<T>() / size_of::<f32>());
+        Slab { buffer: self.buffer.clone(), len, item: PhantomData }
+    }
+
     /// Whether it has none (it still has room for one, so that it can be bound).
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -308,12 +314,19 @@ impl Gpu {
 
     /// Copy all of one array into another of the same length.
     pub fn copy<T: Pod>(&self, from: &Slab<T>, to: &Slab<T>) {
-        let bytes = (from.len.min(to.len) * size_of::<T>()) as u64;
-        if bytes == 0 || self.trouble().is_some() {
+        self.copy_part((from, 0), (to, 0), from.len.min(to.len));
+    }
+
+    /// Copy so many items from a place in one array to a place in another one.
+    pub fn copy_part<T: Pod>(&self, (from, first): (&Slab<T>, usize), (to, place): (&Slab<T>, usize), count: usize) {
+        let bytes = |items: usize| (items * size_of::<T>()) as u64;
+        if count == 0 || self.trouble().is_some() {
             return;
         }
-        self.with_encoder(|encoder| encoder.copy_buffer_to_buffer(&from.buffer, 0, &to.buffer, 0, bytes));
-        self.count(Counts { kernel_bytes: 2 * bytes, ..Counts::default() });
+        self.with_encoder(|encoder| {
+            encoder.copy_buffer_to_buffer(&from.buffer, bytes(first), &to.buffer, bytes(place), bytes(count));
+        });
+        self.count(Counts { kernel_bytes: 2 * bytes(count), ..Counts::default() });
     }
 
     /// Wait for the device and read an array. If it is in trouble the items stay as they are.

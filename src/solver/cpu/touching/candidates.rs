@@ -65,6 +65,11 @@ impl ClusterPair {
         candidate.distance - (self.approached - candidate.measured_at)
     }
 
+    /// Whether a candidate may touch in this step.
+    pub fn is_near(&self, candidate: &Candidate) -> bool {
+        self.at_least(candidate) <= candidate.gap + self.approach
+    }
+
     /// How far its features may come nearer in this step [m].
     pub fn approach(&self) -> f64 {
         self.approach
@@ -72,10 +77,16 @@ impl ClusterPair {
 
     /// Measure a candidate where it is at the start of the step.
     pub fn measure(&mut self, number: usize, x: &[Vec3]) -> Proximity {
-        let candidate = &mut self.list[number];
+        let candidate = &self.list[number];
         let near = proximity(candidate.pairing, &candidate.vertices.map(|v| x[v as usize]));
-        (candidate.distance, candidate.measured_at) = (near.distance, self.approached);
+        self.note(number, near.distance);
         near
+    }
+
+    /// A candidate's distance at the start of the step, or what it is at least [m].
+    pub fn note(&mut self, number: usize, distance: f64) {
+        let candidate = &mut self.list[number];
+        (candidate.distance, candidate.measured_at) = (distance, self.approached);
     }
 }
 

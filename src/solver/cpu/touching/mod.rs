@@ -7,11 +7,14 @@
 //! calm     after the step: the speed at which features that were too near were led apart is taken away again
 //! ```
 //!
+//! Where all bodies are on a device, it measures what may touch and presses (`elsewhere`); what may touch, what is tangled and the guard stay here.
+//!
 //! All vertices of all bodies stand in one numbering, cloths first, then soft bodies, then colliders; contact does not ask what it touches.
 
 mod candidates;
 mod clusters;
 mod crossings;
+pub(in crate::solver) mod elsewhere;
 mod guard;
 mod surfaces;
 mod tangles;
@@ -20,8 +23,9 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use self::candidates::{Candidates, ClusterPair};
+use self::candidates::{Candidate, Candidates, ClusterPair};
 use self::crossings::Crossing;
+use self::elsewhere::{NearPair, PairStep, PressElsewhere};
 use self::guard::Guarded;
 use self::surfaces::Surfaces;
 use self::tangles::Tangles;
@@ -29,6 +33,7 @@ use super::StepWorld;
 use super::body_step::{Bodies, push_vertex, vertices_of};
 use super::breaks::Breaks;
 use super::contacts::{SOFT_SWEEPS, THIN};
+use crate::algorithms::contact::friction::Friction;
 use crate::algorithms::contact::pair::PairContact;
 use crate::algorithms::contact::proximity::{Pairing, proximity};
 use crate::algorithms::contact::restitution;
@@ -64,6 +69,14 @@ pub struct Touching<'m> {
     from: Vec<Vec3>,
     to: Vec<Vec3>,
     contacts: Vec<PairContact>,
+    /// Who measures and presses instead, if anybody does.
+    elsewhere: Option<Box<dyn PressElsewhere + 'm>>,
+    /// Whether that is so in this step, what was handed over, and which candidates these are: pairs of clusters and their numbers in the lists.
+    is_elsewhere: bool,
+    handed_over: Vec<NearPair>,
+    candidates_of: Vec<[u32; 2]>,
+    /// What was pressed there in the last step.
+    pressed_elsewhere: Vec<[u32; 4]>,
     /// For each vertex the bodies that it is inside of, or that have no room for it, one bit a body.
     inside: Vec<u64>,
     /// The same and those that it is tangled with: all that it is let pass.
@@ -109,8 +122,8 @@ fn passes<'a>(surfaces: &'a Surfaces, released: &'a [u64]) -> impl Fn(Pairing, &
 }
 
 impl<'m> Touching<'m> {
-    /// For the bodies of a model.
-    pub fn new(model: &'m Model) -> Self {
+    /// For the bodies of a model, and somebody who may press pairs for this.
+    pub fn new(model: &'m Model, elsewhere: Option<Box<dyn PressElsewhere + 'm>>) -> Self {
         let mut surfaces = Surfaces::default();
         model.skins().for_each(|skin| surfaces.add_skin(skin));
         Touching {
@@ -121,6 +134,11 @@ impl<'m> Touching<'m> {
             colliders: Vec::new(),
             candidates: Candidates::default(),
             contacts: Vec::new(),
+            elsewhere,
+            is_elsewhere: false,
+            handed_over: Vec::new(),
+            candidates_of: Vec::new(),
+            pressed_elsewhere: Vec::new(),
             inside: Vec::new(),
             released: Vec::new(),
             tangles: Tangles::default(),
@@ -139,6 +157,7 @@ impl<'m> Touching<'m> {
         self.surfaces.truncate(self.model.body_count());
         self.candidates = Candidates::default();
         self.contacts.clear();
+        self.pressed_elsewhere.clear();
     }
 
     /// Take in the triangles of colliders that are near now, if they are others than before, and start over then.
@@ -205,15 +224,16 @@ impl<'m> Touching<'m> {
             return;
         }
         let start = Instant::now();
-        bodies.iter_mut().for_each(|body| body.fetch());
-        let StepWorld { colliders, collider_friction, h, .. } = world;
+        let StepWorld { colliders, .. } = world;
         self.gather(colliders);
         self.place_colliders(colliders, [0, 1]);
         for ((body, step), state) in self.surfaces.bodies.iter().zip(&*bodies).zip(states) {
             vertices_of(step.skin(), &state.x, &mut self.from[body.vertices()]);
             self.from[body.handles()].copy_from_slice(&state.x[..body.handle_count]);
         }
-        self.take_vertices(bodies);
+        if self.elsewhere.is_none() || self.candidates.is_empty() {
+            self.take_look_ahead(bodies);
+        }
         if self.candidates.is_empty() {
             self.start_over(colliders);
         }
@@ -234,24 +254,49 @@ impl<'m> Touching<'m> {
             self.release();
         }
 
-        let (model, touched) = (self.model, &self.colliders);
-        let (surfaces, from, to) = (&self.surfaces, &self.from, &self.to);
-        let friction = |body: u16| {
+        self.is_elsewhere = self.hand_over(world);
+        if !self.is_elsewhere {
+            if self.elsewhere.is_some() {
+                self.take_look_ahead(bodies);
+            }
+            self.measure(world);
+            self.bounce(bodies, states, world);
+        }
+        self.seconds += start.elapsed().as_secs_f64();
+    }
+
+    /// How two features touch, with their friction in this step; none where they pass through each other.
+    fn friction_rule<'a>(
+        model: &'a Model,
+        touched: &'a [TouchedCollider],
+        surfaces: &'a Surfaces,
+        world: &'a StepWorld,
+    ) -> impl Fn(&Candidate) -> Option<Friction> + Sync + 'a {
+        let StepWorld { collider_friction, .. } = world;
+        let friction = move |body: u16| {
             let number = Self::number(model, touched, body);
             match number.checked_sub(model.body_count()) {
                 None => model.skin(number).friction,
                 Some(collider) => collider_friction[collider],
             }
         };
-        let recover = RECOVERY_SPEED * h;
+        move |candidate: &Candidate| {
+            let [a, b] = [0, 3].map(|side| surfaces.body_of[candidate.vertices[side] as usize]);
+            Some(Self::rule(model, touched, a, b)?.friction(friction(a), friction(b)))
+        }
+    }
+
+    /// Measure what may touch and see what does.
+    fn measure(&mut self, world: &StepWorld) {
+        let (surfaces, from, to) = (&self.surfaces, &self.from, &self.to);
+        let rule = Self::friction_rule(self.model, &self.colliders, surfaces, world);
+        let recover = RECOVERY_SPEED * world.h;
         let passes = passes(surfaces, &self.released);
         let look = |pair: &mut ClusterPair| {
             let mut found = Vec::new();
             for number in 0..pair.list.len() {
                 let candidate = pair.list[number];
-                if pair.at_least(&candidate) > candidate.gap + pair.approach()
-                    || passes(candidate.pairing, &candidate.vertices)
-                {
+                if !pair.is_near(&candidate) || passes(candidate.pairing, &candidate.vertices) {
                     continue;
                 }
                 let near = pair.measure(number, from);
@@ -261,9 +306,7 @@ impl<'m> Touching<'m> {
                 if near.distance > candidate.gap + coming.norm() {
                     continue;
                 }
-                let [a, b] = [0, 3].map(|side| surfaces.body_of[candidate.vertices[side] as usize]);
-                let Some(rule) = Self::rule(model, touched, a, b) else { continue };
-                let friction = rule.friction(friction(a), friction(b));
+                let Some(friction) = rule(&candidate) else { continue };
                 let mass = surfaces.inverse_mass(&candidate.vertices, &near.weights);
                 found.extend(PairContact::new(candidate.vertices, &near, candidate.gap, recover, friction, mass));
             }
@@ -277,9 +320,38 @@ impl<'m> Touching<'m> {
         };
         // An order that follows from the mesh, not from how it was clustered.
         self.contacts.sort_unstable_by_key(|contact| contact.vertices);
-        drop(passes);
-        self.bounce(bodies, states, world);
-        self.seconds += start.elapsed().as_secs_f64();
+    }
+
+    /// Let somebody else measure what may touch; false if nobody does.
+    fn hand_over(&mut self, world: &StepWorld) -> bool {
+        let Some(elsewhere) = &mut self.elsewhere else { return false };
+        let surfaces = &self.surfaces;
+        let rule = Self::friction_rule(self.model, &self.colliders, surfaces, world);
+        let passes = passes(surfaces, &self.released);
+        let mut near: Vec<(NearPair, [u32; 2])> = Vec::new();
+        for (place, pair) in self.candidates.pairs.iter().enumerate() {
+            for (number, candidate) in pair.list.iter().enumerate() {
+                let Candidate { vertices, pairing, gap, .. } = *candidate;
+                if pair.is_near(candidate)
+                    && !passes(pairing, &vertices)
+                    && let Some(friction) = rule(candidate)
+                {
+                    near.push((NearPair { vertices, pairing, gap, friction }, [place as u32, number as u32]));
+                }
+            }
+        }
+        // As `measure` has it.
+        near.sort_unstable_by_key(|(pair, _)| pair.vertices);
+        (self.handed_over, self.candidates_of) = near.into_iter().unzip();
+        self.contacts.clear();
+        elsewhere.begin_step(&PairStep {
+            from: &self.from,
+            to: &self.to,
+            k: &surfaces.k,
+            pairs: &self.handed_over,
+            recover: RECOVERY_SPEED * world.h,
+            h: world.h,
+        })
     }
 
     /// Decide which contacts bounce if they are pressed.
@@ -401,6 +473,29 @@ impl<'m> Touching<'m> {
         surfaces.carry(&mut self.to);
     }
 
+    /// Bring the look-ahead positions here from wherever they are.
+    fn take_look_ahead(&mut self, bodies: &mut Bodies) {
+        bodies.iter_mut().for_each(|body| body.fetch());
+        self.take_vertices(bodies);
+    }
+
+    /// The same after everything was pressed, with how far apart what was handed over is.
+    fn take_all(&mut self, bodies: &mut Bodies, is_last: bool) {
+        let Some(elsewhere) = self.elsewhere.as_mut().filter(|_| self.is_elsewhere) else {
+            return self.take_look_ahead(bodies);
+        };
+        let mut distances = Vec::new();
+        elsewhere.fetch(bodies, &mut distances);
+        for (&[pair, number], distance) in self.candidates_of.iter().zip(distances) {
+            self.candidates.pairs[pair as usize].note(number as usize, distance);
+        }
+        if is_last {
+            let pressed = self.handed_over.iter().zip(elsewhere.pressed());
+            self.pressed_elsewhere = pressed.filter(|(_, is_so)| *is_so).map(|(pair, _)| pair.vertices).collect();
+        }
+        self.take_vertices(bodies);
+    }
+
     /// Where the look-ahead positions have the vertices and what carries them.
     fn take_vertices(&mut self, bodies: &Bodies) {
         for (body, step) in self.surfaces.bodies.iter().zip(bodies) {
@@ -423,8 +518,12 @@ impl<'m> Touching<'m> {
             return;
         }
         let start = Instant::now();
-        bodies.iter_mut().for_each(|body| body.fetch());
-        self.take_vertices(bodies);
+        if let Some(elsewhere) = self.elsewhere.as_mut().filter(|_| self.is_elsewhere) {
+            elsewhere.press();
+            self.seconds += start.elapsed().as_secs_f64();
+            return;
+        }
+        self.take_look_ahead(bodies);
         let mut is_changed = false;
         let (surfaces, to) = (&self.surfaces, &mut self.to);
         let soft = self.model.cloths.len()..self.model.body_count();
@@ -451,14 +550,16 @@ impl<'m> Touching<'m> {
     }
 
     /// Lead apart what is tangled, then cut short whatever would still cross.
-    pub fn guard_step(&mut self, bodies: &mut Bodies, h: f64) {
+    pub fn guard_step(&mut self, bodies: &mut Bodies, world: &StepWorld) {
         if self.is_idle {
             return;
         }
         let start = Instant::now();
-        bodies.iter_mut().for_each(|body| body.fetch());
-        self.take_vertices(bodies);
-        self.untangle(h);
+        self.take_all(bodies, world.steps_left == 1);
+        if bodies.iter().any(|body| body.is_broken()) {
+            return; // only seen now
+        }
+        self.untangle(world.h);
         let guarded = self.guard();
         self.candidates.moved();
         self.count(&guarded);
@@ -484,10 +585,11 @@ impl<'m> Touching<'m> {
                 add(counts);
             }
         };
-        for contact in self.contacts.iter().filter(|contact| contact.pressed > 0.0) {
-            each(contact.vertices[0], &|counts| counts.contacts += 1);
-            if body_of[contact.vertices[0] as usize] != body_of[contact.vertices[3] as usize] {
-                each(contact.vertices[3], &|counts| counts.contacts += 1);
+        let pressed = self.contacts.iter().filter(|contact| contact.pressed > 0.0).map(|contact| contact.vertices);
+        for [first, .., last] in pressed.chain(self.pressed_elsewhere.iter().copied()) {
+            each(first, &|counts| counts.contacts += 1);
+            if body_of[first as usize] != body_of[last as usize] {
+                each(last, &|counts| counts.contacts += 1);
             }
         }
         guarded.cut.iter().for_each(|&v| each(v, &|counts| counts.cut += 1));
@@ -549,9 +651,18 @@ impl<'m> Touching<'m> {
     }
 
     /// Take away the speed at which features were led apart and what was tangled was moved, and give what bounces its own.
-    pub fn calm(&mut self, bodies: &mut Bodies, states: &mut [BodyState], h: f64) {
+    pub fn calm(&mut self, bodies: &mut Bodies, states: &mut [BodyState], world: &StepWorld) {
         if self.is_idle {
             return;
+        }
+        let h = world.h;
+        if let Some(elsewhere) = self.elsewhere.as_mut().filter(|_| self.is_elsewhere) {
+            elsewhere.calm();
+        }
+        // Contacts that are pressed here change them, and the state at a frame's end is complete.
+        let are_asked_for = !self.is_elsewhere || !self.tangles.shifts.is_empty() || world.steps_left == 1;
+        if are_asked_for && self.elsewhere.is_some() {
+            bodies.iter_mut().zip(&mut *states).for_each(|(body, moving)| body.bring_velocities(moving));
         }
         for contact in self.contacts.iter().filter(|contact| contact.pressed > 0.0) {
             let by = contact.calm(self.velocities(contact, bodies, states, h), h);
@@ -572,6 +683,9 @@ impl<'m> Touching<'m> {
             let skin = bodies[body].skin();
             let speed = skin.map.vertex(local, &states[body].v).dot(&direction).clamp(0.0, by.norm() / h);
             push_vertex(skin, local, &mut states[body].v, direction * (-speed / self.surfaces.k[v as usize]));
+        }
+        if are_asked_for && self.elsewhere.is_some() {
+            bodies.iter_mut().zip(&*states).for_each(|(body, moving)| body.send_velocities(moving));
         }
     }
 
