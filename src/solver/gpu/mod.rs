@@ -39,6 +39,7 @@ pub mod cloth_systems;
 pub mod contact;
 pub mod finding;
 pub mod linear;
+pub mod meshes;
 pub mod pack;
 pub mod particles;
 mod profile;
@@ -48,6 +49,7 @@ pub mod soft;
 pub mod tets;
 pub mod work;
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 pub use adapters::{list, open, with_environment};
@@ -111,13 +113,14 @@ impl<'m> GpuBackend<'m> {
     pub fn new(scene: &'m Scene, model: &'m Model, gpu: Gpu, may_fall_back: bool) -> Result<Self, DeviceError> {
         let gpu = Rc::new(gpu);
         let resident_count = std::cell::Cell::new(0);
-        let packed = pack::pack(&gpu, model);
+        let meshes = Rc::new(RefCell::new(meshes::DeviceMeshes::new(&gpu, model)));
+        let packed = pack::pack(&gpu, model, &meshes);
         let bodies = |number: usize| -> Option<Box<dyn BodyStep + 'm>> {
             let body: Box<dyn BodyStep + 'm> = match number.checked_sub(model.cloths.len()) {
-                None => Box::new(cloth::GpuCloth::new(&gpu, number, &model.cloths[number], model)?),
+                None => Box::new(cloth::GpuCloth::new(&gpu, number, &model.cloths[number], model, &meshes)?),
                 Some(soft) => match (&model.soft_bodies[soft], &packed[soft]) {
                     (body, Some((pack, place))) => Box::new(pack::GpuPacked::new(number, body, model, (pack, *place))),
-                    (body, None) => Box::new(soft::GpuSoft::new(&gpu, number, body, model)?),
+                    (body, None) => Box::new(soft::GpuSoft::new(&gpu, number, body, model, &meshes)?),
                 },
             };
             resident_count.set(resident_count.get() + 1);
