@@ -63,15 +63,15 @@ struct Blend {
 fn place_vertices(@builtin(global_invocation_id) id: vec3u) {
     if (!has_item(id)) { return; }
     let i = item(id);
-    let from = keys[blend.piece * blend.vertices + i].xyz;
-    let to = keys[(blend.piece + 1u) * blend.vertices + i].xyz;
+    let before = keys[blend.piece * blend.vertices + i].xyz;
+    let after = keys[(blend.piece + 1u) * blend.vertices + i].xyz;
     // Small as it is, the way must not be the difference of two places.
     var way = vec3f(0.0);
     for (var piece = 0u; piece < 4u; piece++) {
         let ends = array(keys[piece * blend.vertices + i].xyz, keys[(piece + 1u) * blend.vertices + i].xyz);
         way += (ends[1] - ends[0]) * blend.passed[piece];
     }
-    placed_vertices[i] = Vertex(from + (to - from) * blend.inside, 0.0, way, 0.0);
+    placed_vertices[i] = Vertex(before + (after - before) * blend.inside, 0.0, way, 0.0);
 }
 
 // Squared sine of the angle below which two edges have no plane in common: vertices are rounded.
@@ -96,9 +96,9 @@ fn is_flat(ab: vec3f, ac: vec3f, normal: vec3f) -> bool {
 }
 
 // Part of the way along an edge.
-fn part_of(from: f32, to: f32) -> f32 {
-    let all = from + to;
-    return select(0.0, clamp(from / all, 0.0, 1.0), all > 0.0);
+fn part_of(since: f32, until: f32) -> f32 {
+    let all = since + until;
+    return select(0.0, clamp(since / all, 0.0, 1.0), all > 0.0);
 }
 
 // The corners are seen from the point.
@@ -277,8 +277,8 @@ fn nearest_on_mesh(p: vec3f, reach: f32, guess: u32) -> OnMesh {
     var normal = direction(up, face_normal(best.part));
     if (on.feature == FACE) {
         // The normal of a triangle that is high enough is known better than the way to it.
-        normal = select(normal, -normal, dot(outwards, normal) < 0.0);
-        if (is_low(best.part, size)) { normal = direction(outwards, normal); }
+        normal = select(normal, -normal, size > mesh.rounding && dot(outwards, normal) < 0.0);
+        if (size > mesh.rounding && is_low(best.part, size)) { normal = direction(outwards, normal); }
     } else if (size > mesh.rounding) {
         normal = outwards / size;
     }
