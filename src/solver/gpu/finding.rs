@@ -312,14 +312,8 @@ impl Finder {
             finds.push(find);
         }
         if count > 1 {
-            let bound: [(u32, &dyn Binding); 6] = [
-                (1, &finding),
-                (2, &primitives),
-                (7, &points),
-                (8, standing.contacts),
-                (12, &placed),
-                (13, &passing),
-            ];
+            let bound: [(u32, &dyn Binding); 6] =
+                [(1, &finding), (2, &primitives), (7, &points), (8, standing.contacts), (12, &placed), (13, &passing)];
             let bytes = size_of::<PlacedData>() + count * (4 + 64) + 4 * words(count);
             finds.push(gpu.dispatch(&FINDING, "share_room", 0..point_count, bytes, &bound));
         }
@@ -367,9 +361,7 @@ impl Finder {
                 (None, Some(mesh)) if mesh.is_animated() => {
                     (PrimitiveData::of_mesh(mesh, poses, touching), mesh.middle())
                 }
-                (None, Some(mesh)) => {
-                    (PrimitiveData::of_mesh(mesh, poses, touching), poses[0].apply(mesh.middle()))
-                }
+                (None, Some(mesh)) => (PrimitiveData::of_mesh(mesh, poses, touching), poses[0].apply(mesh.middle())),
                 (None, None) => return None,
             };
             if collider.model.is_still() {

@@ -175,7 +175,15 @@ impl DeviceMesh {
         }
         let is_solid = u32::from(shape.is_solid());
         Some(DeviceMesh {
-            data: MeshData { order, edges, corners, rims, is_solid, behind: shape.behind() as f32, ..Default::default() },
+            data: MeshData {
+                order,
+                edges,
+                corners,
+                rims,
+                is_solid,
+                behind: shape.behind() as f32,
+                ..Default::default()
+            },
             mesh: Told::new(gpu, "mesh", 1),
             nodes: gpu.zeros("boxes of a mesh", bvh.nodes().len()),
             lists: gpu.slab("triangles of a mesh", &lists),
@@ -235,7 +243,8 @@ pub struct DeviceMeshes {
 impl DeviceMeshes {
     /// Those that bodies of a model touch.
     pub(super) fn new(gpu: &Gpu, model: &Model) -> Self {
-        let is_met = |number: usize| (0..model.body_count()).any(|body| model.contact.with_colliders(body)[number].is_some());
+        let is_met =
+            |number: usize| (0..model.body_count()).any(|body| model.contact.with_colliders(body)[number].is_some());
         let mesh = |(number, collider): (usize, &crate::model::ColliderModel)| {
             if !is_met(number) {
                 return None;
