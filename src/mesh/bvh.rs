@@ -78,12 +78,13 @@ impl Aabb {
 
 /// One node: an inner node's first child follows it directly.
 #[derive(Clone, Copy, Debug)]
-struct Node {
-    aabb: Aabb,
-    /// Inner node: number of the second child. Leaf: first entry in `order`.
-    link: u32,
+pub struct Node {
+    /// Around all below it.
+    pub aabb: Aabb,
+    /// Inner node: number of the second child. Leaf: first entry in `Bvh::order`.
+    pub link: u32,
     /// Triangles of a leaf; 0 for an inner node.
-    count: u32,
+    pub count: u32,
 }
 
 /// A hierarchy of boxes over triangles.
@@ -125,8 +126,32 @@ impl Bvh {
         self.split(middle, end, centres);
     }
 
+    /// Its nodes, the root first.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The triangles in the order of the leaves.
+    pub fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// How many nodes lie on the longest way down.
+    pub fn depth(&self) -> usize {
+        let mut depths = vec![1; self.nodes.len()];
+        for (n, node) in self.nodes.iter().enumerate().rev().filter(|(_, node)| node.count == 0) {
+            depths[n] = 1 + depths[n + 1].max(depths[node.link as usize]);
+        }
+        depths.first().copied().unwrap_or_default()
+    }
+
     /// Make the boxes fit the triangles where they are now.
     pub fn refit(&mut self, positions: &[Vec3], triangles: &[[u32; 3]]) {
+        self.refit_along(&[positions], triangles);
+    }
+
+    /// The same for all of these places of the triangles, and all straight ways between them.
+    pub fn refit_along(&mut self, keys: &[&[Vec3]], triangles: &[[u32; 3]]) {
         for n in (0..self.nodes.len()).rev() {
             let Node { link, count, .. } = self.nodes[n];
             self.nodes[n].aabb = if count == 0 {
@@ -134,7 +159,8 @@ impl Bvh {
             } else {
                 let leaf = &self.order[link as usize..(link + count) as usize];
                 let corners = leaf.iter().flat_map(|&t| triangles[t as usize]);
-                corners.fold(Aabb::empty(), |aabb, v| aabb.join(Aabb::around(positions[v as usize])))
+                let places = corners.flat_map(|v| keys.iter().map(move |positions| positions[v as usize]));
+                places.fold(Aabb::empty(), |aabb, p| aabb.join(Aabb::around(p)))
             };
         }
     }

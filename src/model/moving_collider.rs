@@ -15,7 +15,7 @@ use crate::mesh::bvh::{Aabb, Bvh};
 
 /// Pieces of a frame; at their ends the vertices are exact. A foot that swings through 15 degrees in a frame is off by half a
 /// millimetre at most.
-const PIECES: usize = 4;
+pub const PIECES: usize = 4;
 /// By how much of its way a vertex on an arc may leave the box around start and end: an arc of 90 degrees leaves it by 0.21.
 const BULGE: f64 = 0.25;
 
@@ -235,6 +235,28 @@ impl<'m> MovingCollider<'m> {
         self.poses
     }
 
+    /// Where all vertices of a mesh that moves are at the ends of the frame's pieces, the part of it that is near or not.
+    #[cfg(feature = "gpu")]
+    pub fn keys(&self) -> Option<[Vec<Vec3>; PIECES + 1]> {
+        let surface = self.surface.as_ref()?;
+        let is_still = self.moments[0] == self.moments[1];
+        Some(std::array::from_fn(|key| match key {
+            0 | PIECES => surface.keys[key].clone(),
+            _ if is_still => surface.keys[0].clone(),
+            _ => surface.surface.positions(Moment::between(self.moments, key as f64 / PIECES as f64)),
+        }))
+    }
+
+    /// The frame's start and end.
+    pub fn moments(&self) -> [Moment; 2] {
+        self.moments
+    }
+
+    /// Start and end of the step, as parts of the frame.
+    pub fn step(&self) -> [f64; 2] {
+        self.step
+    }
+
     /// How far its surface moves in the step inside a box, at most [m].
     pub fn step_motion(&self, near: &Aabb) -> f64 {
         match &self.surface {
@@ -259,6 +281,21 @@ fn barycentric([a, b, c]: [Vec3; 3], p: Vec3) -> [f64; 3] {
     let at_b = (p - a).cross(&(c - a)).dot(&normal) / doubled_area;
     let at_c = (b - a).cross(&(p - a)).dot(&normal) / doubled_area;
     [1.0 - at_b - at_c, at_b, at_c]
+}
+
+/// The piece that a part of the frame lies in, and how far inside it.
+pub fn piece(part: f64) -> (usize, f64) {
+    let place = part * PIECES as f64;
+    let piece = (place as usize).min(PIECES - 1);
+    (piece, place - piece as f64)
+}
+
+/// How much of each piece passes between two parts of the frame.
+pub fn passed([from, to]: [f64; 2]) -> [f64; PIECES] {
+    std::array::from_fn(|piece| {
+        let [start, end] = [piece, piece + 1].map(|key| key as f64 / PIECES as f64);
+        (to.min(end) - from.max(start)).max(0.0) * PIECES as f64
+    })
 }
 
 /// The part of an animated surface that is near.
@@ -369,15 +406,8 @@ impl<'m> MovingSurface<'m> {
         self.placed_at = None;
     }
 
-    /// The piece that a part of the frame lies in, and how far inside it.
-    fn piece(part: f64) -> (usize, f64) {
-        let place = part * PIECES as f64;
-        let piece = (place as usize).min(PIECES - 1);
-        (piece, place - piece as f64)
-    }
-
     fn vertex(&self, vertex: u32, part: f64) -> Vec3 {
-        let (piece, inside) = Self::piece(part);
+        let (piece, inside) = piece(part);
         self.keys[piece][vertex as usize].blend(self.keys[piece + 1][vertex as usize], inside)
     }
 
@@ -391,7 +421,7 @@ impl<'m> MovingSurface<'m> {
             self.whole.refit(&self.placed, self.surface.shape.triangles());
             return;
         }
-        let (piece, inside) = Self::piece(part);
+        let (piece, inside) = piece(part);
         let [from, to] = [&self.keys[piece], &self.keys[piece + 1]];
         for v in self.vertices.iter().map(|&v| v as usize) {
             self.placed[v] = from[v].blend(to[v], inside);
@@ -415,11 +445,7 @@ impl<'m> MovingSurface<'m> {
     }
 
     /// The longest way of a vertex between two parts of the frame.
-    fn way(&self, [from, to]: [f64; 2]) -> f64 {
-        let overlap = |piece: usize| {
-            let [start, end] = [piece, piece + 1].map(|key| key as f64 / PIECES as f64);
-            (to.min(end) - from.max(start)).max(0.0) * PIECES as f64
-        };
-        (0..PIECES).map(|piece| overlap(piece) * self.ways[piece]).sum()
+    fn way(&self, step: [f64; 2]) -> f64 {
+        passed(step).iter().zip(&self.ways).map(|(part, way)| part * way).sum()
     }
 }

@@ -35,7 +35,8 @@ fn structs_are_where_kernels_look_for_them() {
     assert_eq!(layout(&FINDING, "Finding"), ((0..8).map(|n| 4 * n).collect(), size_of::<FindingData>()));
     assert_eq!(layout(&FINDING, "Contact"), layout(&kiln::solver::gpu::contact::RESTING, "Contact"));
     assert_eq!(layout(&FINDING, "Contact").0[9], offset_of!(ContactData, gap));
-    assert_eq!(layout(&FINDING, "Seen"), (vec![0, 12, 16, 28], 32));
+    assert_eq!(layout(&FINDING, "Seen"), (vec![0, 12, 16, 28, 32, 36, 40, 44], 48));
+    assert_eq!(layout(&FINDING, "Placed"), ((0..4).flat_map(|n| [16 * n, 16 * n + 12]).collect(), 64));
     assert_eq!(layout(&FINDING, "Part").1, size_of::<PartData>());
 }
 
@@ -167,7 +168,7 @@ impl Points {
         let state =
             BodyState { written: self.x.clone(), x: self.x.clone(), v: self.v.clone(), flowed: Vec::new(), pace };
         particles.load(&state);
-        let mut finder = Finder::new(&gpu, primitives.len(), &particles, &mut contacts).unwrap();
+        let mut finder = Finder::new(&gpu, &vec![None; primitives.len()], &particles, &mut contacts).unwrap();
         // Ways begin with what places in single precision lack, as on the look-ahead.
         let way = |(x, d): (&Vec3, &Vec3)| {
             let way = x + d - x.map(|c| f64::from(c as f32));

@@ -17,6 +17,7 @@ mod distance;
 mod elastic;
 mod finding;
 mod linear;
+mod mesh_finding;
 mod motion;
 mod pack;
 mod pairs;

@@ -4,7 +4,7 @@
 //!           normal of the nearest face, edge or corner (Bærentzen and Aanæs 2005), which is right everywhere; an open mesh, or one
 //!           whose faces do not agree on a side, has no inside and pushes away from whichever side the point is on. Where an open mesh is
 //!           said to have one, it is what lies close behind the faces, not beyond the rim: cloth hangs over that.
-//! Test:     tests/algorithms/signed_distance.rs      On the device: signed_distance.wgsl (primitives)
+//! Test:     tests/algorithms/signed_distance.rs      On the device: signed_distance.wgsl (primitives), signed_distance_mesh.wgsl
 
 use crate::math::Vec3;
 use crate::math::rows::Rows;
@@ -199,6 +199,31 @@ impl SurfaceShape {
         self.corner_triangles.row(vertex as usize)
     }
 
+    /// Of each triangle the edge opposite to each of its corners.
+    pub fn triangle_edges(&self) -> &[[u32; 3]] {
+        &self.triangle_edges
+    }
+
+    /// Of each edge the triangles that meet there.
+    pub fn edge_triangles(&self) -> &Rows<u32> {
+        &self.edge_triangles
+    }
+
+    /// Of each vertex whether it is at the rim of an open mesh.
+    pub fn is_rim(&self) -> &[bool] {
+        &self.is_rim
+    }
+
+    /// How far behind its faces an open mesh has an inside [m]; 0 where it has none.
+    pub fn behind(&self) -> f64 {
+        self.behind
+    }
+
+    /// Whether its inside goes to any depth.
+    pub fn is_solid(&self) -> bool {
+        matches!(self.inside, Inside::Solid | Inside::InsideOut)
+    }
+
     /// The nearest place within `reach`, or at any depth inside a body, or within the depth that lies behind an open mesh. `bvh` is over the triangles that `numbers` names in
     /// ascending order, or over all of them. Equal distances are decided by the lower number. `guess` is a triangle that may
     /// well be the nearest: it changes the time that is taken, not the answer.
@@ -211,7 +236,7 @@ impl SurfaceShape {
         reach: f64,
         guess: Option<u32>,
     ) -> Option<Nearest> {
-        let is_solid = matches!(self.inside, Inside::Solid | Inside::InsideOut);
+        let is_solid = self.is_solid();
         let search = if is_solid && bvh.holds(p) { f64::INFINITY } else { reach.max(self.behind) };
         let mut best: Option<(f64, u32, Vec3, Feature)> = None;
         let mut visit = |triangle: u32| {
@@ -299,6 +324,11 @@ impl MeshSurface {
         let shape = SurfaceShape::build(&positions, triangles, sides);
         let bvh = Bvh::build(&positions, &shape.triangles);
         MeshSurface { shape, positions, bvh }
+    }
+
+    /// The boxes around its triangles.
+    pub fn bvh(&self) -> &Bvh {
+        &self.bvh
     }
 
     /// The nearest place within `reach`, or inside.

@@ -22,7 +22,7 @@ use crate::mesh::bvh::Aabb;
 use crate::model::{Anchor, BodyState, Model, MovingCollider, PairRule, Promise, Skin};
 
 /// How far away a mesh is looked for, in edge lengths: pairs further apart sleep as if they were at this distance.
-const SEARCH_EDGES: f64 = 3.0;
+pub const SEARCH_EDGES: f64 = 3.0;
 /// How far ahead a cloth that leaves the box it is watched in is watched from then on, in edge lengths.
 const WATCH_EDGES: f64 = 2.0;
 /// How far a point may move relative to the surface below its plane, in edge lengths: on a ball of ten edges' radius the plane is
@@ -204,6 +204,13 @@ impl Contacts {
         around.grown(self.reach + skin.mean_edge + way)
     }
 
+    /// Watch the colliders where the cloth is now, and say where that is.
+    pub fn watch(&self, number: usize, skin: &Skin, moving: &BodyState, colliders: &mut [MovingCollider]) -> Aabb {
+        let around = self.watched_box(skin, moving, 0.0);
+        colliders.iter_mut().for_each(|collider| collider.watch(number, around, WATCH_EDGES * skin.mean_edge));
+        around
+    }
+
     /// Bring the contacts up to date for a step from the positions at its start.
     pub fn find(&mut self, number: usize, skin: &Skin, moving: &BodyState, world: &mut StepWorld) {
         if self.collider_count == 0 {
@@ -215,10 +222,9 @@ impl Contacts {
         let is_watched =
             |collider: &MovingCollider| !collider.model.is_still() || collider.model.rigid_mesh().is_some();
         if world.colliders.iter().any(is_watched) {
-            let around = self.watched_box(skin, moving, 0.0);
-            for (number_of_collider, collider) in world.colliders.iter_mut().enumerate() {
-                collider.watch(number, around, WATCH_EDGES * skin.mean_edge);
-                ways[number_of_collider] += collider.step_motion(&around);
+            let around = self.watch(number, skin, moving, world.colliders);
+            for (way, collider) in ways.iter_mut().zip(world.colliders.iter()) {
+                *way += collider.step_motion(&around);
             }
         }
         self.travelled.iter_mut().zip(&ways).for_each(|(travelled, way)| *travelled += way);

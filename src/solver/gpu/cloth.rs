@@ -1,12 +1,13 @@
 //! A cloth on the device. See `cpu/cloth_step.rs` for the order of a step; what a kernel does is described beside its twin.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::cloth_parts::{self as parts, AirData, BeatData, DistanceData, GoalData, Held};
 use super::cloth_systems::{BendingSystem, ConstraintSystem};
 use super::contact::DeviceContacts;
 use super::finding::Finder;
+use super::meshes::DeviceMeshes;
 use super::pairs::BodyArrays;
 use super::particles::{Four, Particles, StepData, four};
 use super::work::{Dispatch, Gpu, Told};
@@ -28,8 +29,10 @@ pub struct GpuCloth<'m> {
     cloth: &'m ClothModel,
     gpu: Rc<Gpu>,
     particles: Particles,
-    /// Whether the processor sees the state at the start of every step.
+    /// Whether the processor looks for what is near at the start of every step.
     is_watched: bool,
+    /// Whether triangles may touch.
+    has_triangles: bool,
     /// Whether it sees the look-ahead positions whenever constraints were gone over: triangles may touch and are pressed there, or contacts and
     /// a linear system take turns.
     is_seen: bool,
@@ -68,7 +71,13 @@ pub struct GpuCloth<'m> {
 
 impl<'m> GpuCloth<'m> {
     /// For a cloth; none where the device cannot do what it needs.
-    pub fn new(gpu: &Rc<Gpu>, number: usize, cloth: &'m ClothModel, model: &'m Model) -> Option<Self> {
+    pub fn new(
+        gpu: &Rc<Gpu>,
+        number: usize,
+        cloth: &'m ClothModel,
+        model: &'m Model,
+        meshes: &Rc<RefCell<DeviceMeshes>>,
+    ) -> Option<Self> {
         let particles = Particles::new(gpu, &cloth.k, &cloth.pins.particles);
         let system = match cloth.solver {
             SolverChoice::Iterative => None,
@@ -103,8 +112,8 @@ impl<'m> GpuCloth<'m> {
         let is_seen = model.has_touching_triangles() || cloth.solver == SolverChoice::Pcg && model.has_contacts();
         let mut contacts = (!model.colliders.is_empty()).then(|| DeviceContacts::of_skin(gpu, cloth, &particles));
         let finder = match &mut contacts {
-            Some(contacts) if !is_seen => Finder::of_skin(gpu, number, model, &particles, contacts),
-            _ => None,
+            Some(contacts) => Finder::of_skin(gpu, number, model, &particles, contacts, meshes),
+            None => None,
         };
         Some(GpuCloth {
             host,
@@ -112,6 +121,7 @@ impl<'m> GpuCloth<'m> {
             bending_system: None,
             gpu: Rc::clone(gpu),
             is_watched: model.has_contacts() && finder.is_none(),
+            has_triangles: model.has_touching_triangles(),
             is_seen,
             contacts,
             finder,
@@ -156,6 +166,11 @@ impl<'m> GpuCloth<'m> {
         self.is_pressed_here = true;
         self.is_seen = false;
         self.is_watched = self.contacts.is_some() && self.finder.is_none();
+    }
+
+    /// Whether the processor sees the state at the end of every step.
+    fn sees_states(&self) -> bool {
+        self.is_watched || self.has_triangles && !self.is_pressed_here
     }
 
     /// Impulses at the start of a step; whether the device has changed velocities by any.
@@ -232,7 +247,7 @@ impl BodyStep for GpuCloth<'_> {
     fn begin_frame(&mut self, moving: &BodyState, weather: &Weather, drive: &Drive) {
         self.host.begin_frame(moving, weather, drive);
         if let Some(finder) = &mut self.finder {
-            finder.begin_frame(self.host.contacts.watched_box(self.cloth, moving, 0.0));
+            finder.watch(self.host.contacts.watched_box(self.cloth, moving, 0.0));
         }
         self.particles.load(moving);
         let h = drive.frame_seconds / f64::from(drive.substeps);
@@ -258,7 +273,7 @@ impl BodyStep for GpuCloth<'_> {
             return;
         }
         self.place_pins(world);
-        if self.is_watched {
+        if self.sees_states() {
             self.particles.load_velocities(moving);
         }
         let is_changed = self.push(world, step);
@@ -272,8 +287,13 @@ impl BodyStep for GpuCloth<'_> {
             }
         }
         if let (Some(finder), Some(contacts)) = (&mut self.finder, &self.contacts) {
-            finder.find(self.host.number(), self.cloth, self.model, world, step);
+            let number = self.host.number();
+            if self.has_triangles {
+                finder.watch(self.host.contacts.watch(number, self.cloth, moving, world.colliders));
+            }
+            finder.find(number, self.cloth, self.model, world, step);
             contacts.begin_found();
+            finder.read_passing(&mut self.host.contacts, self.cloth);
         }
         self.particles.begin_step(StepData::new(world));
         self.particles.look_ahead(&self.host.pin_targets);
@@ -383,7 +403,7 @@ impl BodyStep for GpuCloth<'_> {
                 contacts.read(&mut self.host.contacts);
             }
         }
-        if self.is_watched || world.steps_left == 1 {
+        if self.sees_states() || world.steps_left == 1 {
             self.particles.read_state(moving);
             self.note_if_broken(&moving.x);
             self.note_if_broken(&moving.v);

@@ -469,7 +469,16 @@ impl DeviceContacts {
         result
     }
 
-    /// The same into those that this step began with.
+    /// Wait, and bring the contacts of this step here.
+    pub fn contacts(&self) -> Vec<ContactData> {
+        let mut contacts = Vec::new();
+        self.gpu.read(&self.shared.contacts, &mut contacts);
+        let mut result = vec![ContactData::default(); self.points.len()];
+        self.order.iter().zip(contacts).for_each(|(&number, contact)| result[number as usize] = contact);
+        result
+    }
+
+    /// Bring the sums into the contacts that this step began with.
     pub(in crate::solver) fn read(&self, contacts: &mut Contacts) {
         if self.points.is_empty() {
             return;

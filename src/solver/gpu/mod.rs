@@ -6,7 +6,8 @@
 //! particles  places, ways and velocities of a body
 //! cloth      one cloth, its parts    tets, shapes   what fills a soft body
 //! linear     large systems           contact        points against planes
-//! pack       matched shapes together finding        which points are near primitives
+//! pack       matched shapes together finding        which points are near colliders
+//! meshes     mesh colliders
 //! cloth_systems   all distances of a cloth at once, implicit bending
 //! ```
 //!
@@ -15,18 +16,20 @@
 //! | | on the device | on the processor |
 //! |---|---|---|
 //! | always | forces, free motion, elasticity, all constraints, volumes, matched shapes, pressing and holding points that touch colliders, friction, the step | where colliders and pins are; what is written at a frame's end |
-//! | no triangle can touch another one: colliders are primitives, `self_collision = false`, pairs do not collide | which points are near primitives: a contact for each pair of a point and a primitive, asleep where they are far apart | |
-//! | triangles can touch | | which points are near colliders, mesh colliders too; triangles against triangles: finding, pressing, the guard |
+//! | cloths, and soft bodies where no triangle can touch another one | which points are near colliders, primitives and meshes: a contact for each pair of a point and a collider, asleep where they are far apart | |
+//! | triangles can touch: mesh colliders, `self_collision`, cloth on cloth | | triangles against triangles: finding, pressing, the guard; which points of soft bodies are near colliders |
 //!
 //! What goes there and back, counted as `read_backs` and `uploads`:
 //!
 //! | | to the device | to the processor |
 //! |---|---|---|
-//! | a frame | wind; the state if it was changed here | the state, 48 bytes a particle; with primitives what each pair was pressed, 16 bytes |
-//! | a step | where pins are; 176 bytes for each primitive that moves | of soft bodies 32 bytes a body after each batch of sweeps, and where they can touch the look-ahead, 16 bytes a particle, because their volumes are judged after contacts |
-//! | a step in which triangles can touch, besides | contacts; the look-ahead after each press, 16 bytes a particle | velocities; the look-ahead before each press; the state |
+//! | a frame | wind; the state if it was changed here; of a mesh whose vertices move 80 bytes a vertex and 32 bytes a box, all of it | the state, 48 bytes a particle; what each pair of a point and a collider was pressed, 16 bytes |
+//! | a step | where pins are; 176 bytes for each collider that moves; 32 bytes for each mesh whose vertices move | of soft bodies 32 bytes a body after each batch of sweeps, and where they can touch the look-ahead, 16 bytes a particle, because their volumes are judged after contacts |
+//! | a step in which triangles can touch, besides | velocities that triangles have changed; the look-ahead after each press, 16 bytes a particle | the look-ahead before each press; the state; of a cloth that touches several colliders 4 bytes a point: which of them let it pass |
+//! | the same of a soft body, besides | contacts | velocities |
 //!
-//! Cloths that conjugate gradients hold take turns with contacts and are as in the last row. Cloths that strips or a direct factor solve, conjugate
+//! Cloths that conjugate gradients hold take turns with contacts: their look-ahead is read after each. A mesh with triangles or hierarchies that do not fit
+//! into a binding, or with more than 4096 triangles around a vertex, and all that touches it, is left to the processor's finding. Cloths that strips or a direct factor solve, conjugate
 //! gradients on anything but threads, midpoints with more than a thousand pins, and soft bodies with a tolerance below what single precision can
 //! tell stay on the processor altogether.
 //!
@@ -40,6 +43,7 @@ pub mod contact;
 pub mod finding;
 pub mod groups;
 pub mod linear;
+pub mod meshes;
 pub mod pack;
 pub mod pairs;
 pub mod particles;
@@ -50,6 +54,7 @@ pub mod soft;
 pub mod tets;
 pub mod work;
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 pub use adapters::{list, open, with_environment};
@@ -61,7 +66,7 @@ use super::cpu::touching::elsewhere::PressElsewhere;
 use super::device::{DeviceError, DeviceReport};
 use super::{Backend, BodyReport, Drive, PhaseSeconds, Quality, Vertices};
 use crate::model::{Model, State};
-use crate::scene::{Scene, SolverChoice};
+use crate::scene::Scene;
 
 /// All files of kernels.
 pub const SOURCES: &[Source] = &[
@@ -116,17 +121,18 @@ impl<'m> GpuBackend<'m> {
     /// Make one for a model; it may go on on the processor if the device is lost.
     pub fn new(scene: &'m Scene, model: &'m Model, gpu: Gpu, may_fall_back: bool) -> Result<Self, DeviceError> {
         let gpu = Rc::new(gpu);
-        let packed = pack::pack(&gpu, model);
+        let meshes = Rc::new(RefCell::new(meshes::DeviceMeshes::new(&gpu, model)));
+        let packed = pack::pack(&gpu, model, &meshes);
         let numbered = model.cloths.iter().enumerate();
         let mut cloths: Vec<Option<cloth::GpuCloth>> =
-            numbered.map(|(number, cloth)| cloth::GpuCloth::new(&gpu, number, cloth, model)).collect();
+            numbered.map(|(number, cloth)| cloth::GpuCloth::new(&gpu, number, cloth, model, &meshes)).collect();
         let pairs = pairs::DevicePairs::of_model(&gpu, model, &mut cloths);
         let presses_pairs = pairs.is_some();
         let soft_body = |(soft, body): (usize, &'m _)| -> Option<Box<dyn BodyStep + 'm>> {
             let number = model.cloths.len() + soft;
             Some(match &packed[soft] {
                 Some((pack, place)) => Box::new(pack::GpuPacked::new(number, body, model, (pack, *place))),
-                None => Box::new(soft::GpuSoft::new(&gpu, number, body, model)?),
+                None => Box::new(soft::GpuSoft::new(&gpu, number, body, model, &meshes)?),
             })
         };
         let cloths = cloths.into_iter().map(|cloth| Some(Box::new(cloth?) as Box<dyn BodyStep + 'm>));
@@ -157,13 +163,17 @@ impl<'m> GpuBackend<'m> {
     /// What of the scene is simulated where.
     pub fn describe(&self) -> String {
         let all = self.model.body_count();
-        let takes_turns = self.model.cloths.iter().any(|cloth| cloth.solver == SolverChoice::Pcg);
         let seen = match () {
             () if !self.model.has_contacts() => "nothing can touch",
             () if self.presses_pairs => {
-                "triangles that touch are pressed there, and kept from crossing by the processor"
+                "contact with colliders and of triangles is found and pressed there, the processor keeps triangles from crossing"
             }
-            () if self.model.has_touching_triangles() || takes_turns => "contact is looked for by the processor",
+            () if self.model.has_touching_triangles() && self.model.cloths.is_empty() => {
+                "contact is looked for by the processor"
+            }
+            () if self.model.has_touching_triangles() => {
+                "contact of cloths with colliders is found there, all other by the processor"
+            }
             () => "contact with colliders is found there",
         };
         match self.resident_count {

@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use super::contact::DeviceContacts;
 use super::finding::Finder;
+use super::meshes::DeviceMeshes;
 use super::particles::{Particles, StepData};
 use super::reduce::{Control, ControlData};
 use super::shapes::{GpuShapes, kind, largest_array, starts};
@@ -29,7 +30,7 @@ use crate::solver::{BodyReport, Drive, Quality, TouchCounts};
 pub type Place<'m> = Option<(Rc<RefCell<Pack<'m>>>, usize)>;
 
 /// Pack the soft bodies of a model that can be: for each of them its place.
-pub fn pack<'m>(gpu: &Rc<Gpu>, model: &'m Model) -> Vec<Place<'m>> {
+pub fn pack<'m>(gpu: &Rc<Gpu>, model: &'m Model, meshes: &Rc<RefCell<DeviceMeshes>>) -> Vec<Place<'m>> {
     let mut groups: Vec<([bool; 3], usize, Vec<usize>)> = Vec::new();
     for (number, body) in model.soft_bodies.iter().enumerate() {
         let Some(shape) = body.shape().filter(|_| body.flesh.volume_tolerance >= LEAST_TOLERANCE) else { continue };
@@ -50,7 +51,7 @@ pub fn pack<'m>(gpu: &Rc<Gpu>, model: &'m Model) -> Vec<Place<'m>> {
             Some((model.cloths.len() + number, body, body.shape()?))
         };
         let bodies: Vec<_> = numbers.iter().filter_map(body).collect();
-        let pack = Rc::new(RefCell::new(Pack::new(gpu, &bodies, model)));
+        let pack = Rc::new(RefCell::new(Pack::new(gpu, &bodies, model, meshes)));
         numbers.iter().enumerate().for_each(|(place, &number)| places[number] = Some((Rc::clone(&pack), place)));
     }
     places
@@ -96,7 +97,12 @@ pub struct Pack<'m> {
 }
 
 impl<'m> Pack<'m> {
-    fn new(gpu: &Rc<Gpu>, bodies: &[(usize, &'m SoftBodyModel, &'m ShapeBody)], model: &'m Model) -> Self {
+    fn new(
+        gpu: &Rc<Gpu>,
+        bodies: &[(usize, &'m SoftBodyModel, &'m ShapeBody)],
+        model: &'m Model,
+        meshes: &Rc<RefCell<DeviceMeshes>>,
+    ) -> Self {
         let starts = starts(bodies.iter().map(|(_, body, _)| body.rest.len()));
         let (mut k, mut led, mut pin_count) = (Vec::new(), Vec::new(), 0);
         for ((_, body, _), &start) in bodies.iter().zip(&starts) {
@@ -118,7 +124,9 @@ impl<'m> Pack<'m> {
             let meets = model.contact.with_colliders(*number).iter().any(Option::is_some);
             let mut of_body = model.has_contacts().then(|| DeviceContacts::of_part(gpu, body, &particles, place, own));
             finders.push(match &mut of_body {
-                Some(contacts) if meets => Finder::of_skin(gpu, *number, model, &particles, contacts),
+                Some(contacts) if meets && !model.has_touching_triangles() => {
+                    Finder::of_skin(gpu, *number, model, &particles, contacts, meshes)
+                }
                 _ => None,
             });
             contacts.push(of_body);
@@ -168,7 +176,7 @@ impl<'m> Pack<'m> {
             self.is_settled = true;
         }
         if let Some(finder) = &mut self.finders[place] {
-            finder.begin_frame(host.contacts.watched_box(self.bodies[place], moving, 0.0));
+            finder.watch(host.contacts.watched_box(self.bodies[place], moving, 0.0));
         }
         self.particles.load_part(self.starts[place], moving);
         self.shapes.begin_frame_of(place, moving);

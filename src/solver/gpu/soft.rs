@@ -4,12 +4,14 @@
 //! can touch, it also sees the look-ahead positions of every step, because it judges volumes after contacts, and where triangles can, the state at the
 //! end of every step, because it looks for what is near.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use bytemuck::{Pod, Zeroable};
 
 use super::contact::DeviceContacts;
 use super::finding::Finder;
+use super::meshes::DeviceMeshes;
 use super::particles::{Four, Particles, StepData, four, split};
 use super::reduce::Control;
 use super::shapes::GpuShapes;
@@ -99,7 +101,13 @@ pub struct GpuSoft<'m> {
 
 impl<'m> GpuSoft<'m> {
     /// For a soft body; none where the device cannot do what it needs.
-    pub fn new(gpu: &Rc<Gpu>, number: usize, body: &'m SoftBodyModel, model: &'m Model) -> Option<Self> {
+    pub fn new(
+        gpu: &Rc<Gpu>,
+        number: usize,
+        body: &'m SoftBodyModel,
+        model: &'m Model,
+        meshes: &Rc<RefCell<DeviceMeshes>>,
+    ) -> Option<Self> {
         if body.flesh.volume_tolerance < LEAST_TOLERANCE {
             return None;
         }
@@ -113,7 +121,9 @@ impl<'m> GpuSoft<'m> {
         let meets_colliders = (0..model.colliders.len()).any(|collider| host.contacts.meets(collider));
         let mut contacts = model.has_contacts().then(|| DeviceContacts::of_skin(gpu, body, &particles));
         let finder = match &mut contacts {
-            Some(contacts) if meets_colliders => Finder::of_skin(gpu, number, model, &particles, contacts),
+            Some(contacts) if meets_colliders && !model.has_touching_triangles() => {
+                Finder::of_skin(gpu, number, model, &particles, contacts, meshes)
+            }
             _ => None,
         };
         Some(GpuSoft {
@@ -170,7 +180,7 @@ impl BodyStep for GpuSoft<'_> {
     fn begin_frame(&mut self, moving: &BodyState, weather: &Weather, drive: &Drive) {
         self.host.begin_frame(moving, weather, drive);
         if let Some(finder) = &mut self.finder {
-            finder.begin_frame(self.host.contacts.watched_box(self.body, moving, 0.0));
+            finder.watch(self.host.contacts.watched_box(self.body, moving, 0.0));
         }
         self.particles.load(moving);
         self.filling.begin_frame(moving);
