@@ -2,7 +2,7 @@
 
 use kiln::algorithms::cloth::attachment::Attachment;
 use kiln::math::Vec3;
-use kiln::solver::gpu::cloth_parts::{GoalData, attachments};
+use kiln::solver::gpu::cloth_parts::{Attachments, GoalData};
 use kiln::solver::gpu::work::Told;
 
 use crate::particles::{Both, pick};
@@ -27,17 +27,20 @@ fn attachments_are_those_of_the_processor() {
             let mut goals = Told::new(&both.gpu, "goals", pins.len());
             goals.tell(&both.gpu, pins.iter().map(|pin| GoalData::exact([Vec3::zeros(), *pin])));
             both.particles.write_ahead(&both.ahead);
-            let attach = attachments(&both.gpu, &both.particles, &all, &goals, most);
-            both.gpu.run([&attach]);
+            let mut attachments = Attachments::new(&both.gpu, &both.particles, &all, &goals);
+            both.gpu.run([&attachments.dispatch]);
+            both.assert_ahead(&both.ahead.clone(), 1e-7); // nobody has said how far they may go
+            attachments.limit(&both.gpu, |particle| if particle == 7 { 0.0 } else { most });
+            both.gpu.run([&attachments.dispatch]);
             let mut expected = both.ahead.clone();
-            for attachment in &all {
+            for attachment in all.iter().filter(|attachment| attachment.particle != 7) {
                 attachment.correct(pins[attachment.pin as usize], &mut expected[attachment.particle as usize], most);
             }
             both.assert_ahead(&expected, 1e-6);
         }
         let nothing = Told::new(&both.gpu, "no goals", 0);
         both.particles.write_ahead(&both.ahead);
-        both.gpu.run([&attachments(&both.gpu, &both.particles, &[], &nothing, 1.0)]);
+        both.gpu.run([&Attachments::new(&both.gpu, &both.particles, &[], &nothing).dispatch]);
         both.assert_ahead(&both.ahead.clone(), 1e-7);
     }
 }

@@ -4,7 +4,7 @@ use kiln::solver::gpu::GpuBackend;
 use kiln::solver::gpu::cloth_parts::LAYOUTS;
 
 use crate::open;
-use crate::parity::{agrees, sheet};
+use crate::parity::{agree, agrees, on_device, sheet};
 use crate::support::World;
 
 const MODELS: [&str; 3] = ["stretch_only", "grid", "midpoint"];
@@ -108,6 +108,75 @@ fn cloths_that_touch_agree() {
             .replace("self_collision = false", "self_collision = true");
         agrees(&format!("touching {model}"), &text);
     }
+}
+
+/// Several sheets beside each other, which hang from other vertices and blow, each with what it has of its own.
+fn sheets(model: &str, common: &str, own: &[&str]) -> String {
+    let quads = model == "grid";
+    let cloth = |(number, own): (usize, &&str)| {
+        format!(
+            "[[cloth]]\nname = \"sheet {number}\"\nmesh = {{ sheet = {{ size = [1, 1], vertices = [15, 15], quads = {quads} }} }}\n\
+             model = \"{model}\"\nsolver = \"iterative\"\nself_collision = false\ntransform = {{ translate = [{}, 0, 0], rotate = [{}, 20, 0] }}\n{common}\n{own}\n",
+            1.5 * number as f64,
+            30 * number,
+        )
+    };
+    let cloths: String = own.iter().enumerate().map(cloth).collect();
+    let between =
+        |a: usize, b: usize| format!("[[contact]]\nbetween = [\"sheet {a}\", \"sheet {b}\"]\ncollide = false\n");
+    let apart: String = (0..own.len()).flat_map(|b| (0..b).map(move |a| between(a, b))).collect();
+    format!(
+        "[scene]\nname = \"test\"\nfps = 30\nframes = \"0-1\"\nsubsteps = 20\n\
+         [wind]\nspeed = 6\ndirection = [0.3, 1, 0.2]\n{cloths}{apart}"
+    )
+}
+
+/// Held exactly and moved; drawn to a place besides; held where it is.
+const PINS: [&str; 3] = [
+    "[[cloth.pins]]\nvertices = [0, 14]\nfollow = { translate = { keys = [[0, [0, 0, 0]], [1, [0.02, 0.03, 0]]] } }",
+    "[[cloth.pins]]\nvertices = [0, 14]\n[[cloth.pins]]\nvertices = [210, 224]\nweight = 0.7",
+    "[[cloth.pins]]\nvertices = [0, 14]",
+];
+
+/// Their step takes the kernels of one of them, up to some of its own; where systems are solved until all are done, some more.
+#[track_caller]
+fn takes_kernels_of_one(name: &str, text: impl Fn(&[&str]) -> String, more: u64) {
+    let [one, three] = [&PINS[1..2], &PINS].map(|own| on_device(&World::new(&text(own)), None).1.dispatches);
+    println!("{name}: {one} kernels for one, {three} for three");
+    assert!(one > 0 && three <= one + more, "{name}: {one} and {three}");
+}
+
+#[test]
+fn cloths_of_equal_size_are_simulated_together() {
+    for model in MODELS {
+        for bend in ["1e-5", "3e-3"] {
+            let text = |own: &[&str]| sheets(model, &format!("bend = {bend}"), own);
+            agree(&format!("three {model} that bend with {bend} N m"), &World::new(&text(&PINS)));
+            takes_kernels_of_one(&format!("{model}, {bend} N m"), text, 0);
+        }
+    }
+}
+
+#[test]
+fn cloths_of_equal_size_keep_what_they_have_of_their_own() {
+    for model in MODELS {
+        // One of them is torn apart at the start, which nothing holds back while it heals.
+        let mut world = World::new(&sheets(model, "bend = 0", &PINS));
+        let middle = world.start.bodies[1].x[0];
+        world.start.bodies[1].x.iter_mut().for_each(|x| *x = middle + (*x - middle) * 1.3);
+        agree(&format!("torn and whole {model}"), &world);
+        let floor = "[[collider]]\nname = \"floor\"\nshape = \"plane\"\npoint = [0, -0.004, 0]\nnormal = [0, 1, 0]\n";
+        let text = |own: &[&str]| sheets(model, "bend = 1e-5", own) + floor;
+        agrees(&format!("{model} that lie on a floor"), &text(&PINS));
+    }
+    let mut world = World::new(&sheets("stretch_only", "bend = 0", &PINS));
+    world.start.bodies[1].v[60].x = f64::NAN;
+    let mut backend = GpuBackend::new(&world.scene, &world.model, open(None), false).unwrap();
+    let mut broken = Vec::new();
+    world.simulate_on(&mut backend, |frame| {
+        broken = frame.report.bodies.iter().map(|body| body.broken_at.is_some()).collect();
+    });
+    assert_eq!(broken, [false, true, false]);
 }
 
 #[test]

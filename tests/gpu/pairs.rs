@@ -77,7 +77,8 @@ impl Bench {
                 x: gpu.slab("x", &x),
                 low: gpu.slab("low", &low),
                 d: gpu.slab("d", &fours(&self.ways[own.clone()])),
-                v: gpu.slab("v", &fours(&self.v[own])),
+                v: gpu.slab("v", &fours(&self.v[own.clone()])),
+                own: 0..own.len(),
             }
         };
         let bodies = vec![body(0..self.bodies[0]), body(self.bodies[0]..self.bodies[1])];

@@ -128,7 +128,8 @@ impl Bending {
         Self::of_rows(bends.iter().map(row).collect(), vertex_count)
     }
 
-    fn of_rows(rows: Vec<BendRow>, particle_count: usize) -> Self {
+    /// From rows over so many particles.
+    pub fn of_rows(rows: Vec<BendRow>, particle_count: usize) -> Self {
         let mut entries: Vec<Vec<(u32, f64)>> = vec![Vec::new(); particle_count];
         for (number, row) in rows.iter().enumerate() {
             for (particle, coefficient) in row.particles.iter().zip(row.coefficients) {

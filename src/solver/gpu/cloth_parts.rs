@@ -101,7 +101,7 @@ impl GoalData {
 }
 
 /// The attachments of one particle.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 struct AttachedData {
     particle: u32,
@@ -269,31 +269,42 @@ pub fn distances(
     [pairs.groups().map(position).collect(), pairs.groups().map(velocity).collect()]
 }
 
-/// Attachments, those of a particle together, to the goals of the pins; each corrects by `most` at most [m].
-pub fn attachments(
-    gpu: &Gpu,
-    particles: &Particles,
-    attachments: &[Attachment],
-    goals: &Told<GoalData>,
-    most: f64,
-) -> Dispatch {
-    let mut sorted: Vec<&Attachment> = attachments.iter().collect();
-    sorted.sort_by_key(|attachment| attachment.particle);
-    let mut end = 0;
-    let attached = sorted.chunk_by(|a, b| a.particle == b.particle).map(|of_one| {
-        let first = end;
-        end += of_one.len() as u32;
-        AttachedData { particle: of_one[0].particle, first, end, most: most as f32 }
-    });
-    let attached: Vec<AttachedData> = attached.collect();
-    let data = |one: &&Attachment| AttachmentData { pin: one.pin, longest: one.longest_squared.sqrt() as f32 };
-    let data: Vec<AttachmentData> = sorted.iter().map(data).collect();
-    let bytes = 64 + 40 * data.len().div_ceil(attached.len().max(1));
-    let count = attached.len();
-    let (attached, data) = (gpu.slab("attached", &attached), gpu.slab("attachments", &data));
-    let bound: [(u32, &dyn Binding); 5] =
-        [(1, &particles.x), (2, &particles.d), (3, &attached), (4, &data), (5, goals)];
-    gpu.dispatch(&ATTACHMENT, "attach", 0..count, bytes, &bound)
+/// Attachments to the goals of pins.
+pub struct Attachments {
+    /// Those of a particle together.
+    attached: Vec<AttachedData>,
+    told: Told<AttachedData>,
+    /// Goes over all of them.
+    pub dispatch: Dispatch,
+}
+
+impl Attachments {
+    /// For these; they do nothing yet.
+    pub fn new(gpu: &Gpu, particles: &Particles, attachments: &[Attachment], goals: &Told<GoalData>) -> Self {
+        let mut sorted: Vec<&Attachment> = attachments.iter().collect();
+        sorted.sort_by_key(|attachment| attachment.particle);
+        let mut end = 0;
+        let attached = sorted.chunk_by(|a, b| a.particle == b.particle).map(|of_one| {
+            let first = end;
+            end += of_one.len() as u32;
+            AttachedData { particle: of_one[0].particle, first, end, most: 0.0 }
+        });
+        let attached: Vec<AttachedData> = attached.collect();
+        let data = |one: &&Attachment| AttachmentData { pin: one.pin, longest: one.longest_squared.sqrt() as f32 };
+        let data: Vec<AttachmentData> = sorted.iter().map(data).collect();
+        let bytes = 64 + 40 * data.len().div_ceil(attached.len().max(1));
+        let (told, data) = (Told::new(gpu, "attached", attached.len()), gpu.slab("attachments", &data));
+        let bound: [(u32, &dyn Binding); 5] =
+            [(1, &particles.x), (2, &particles.d), (3, &told), (4, &data), (5, goals)];
+        let dispatch = gpu.dispatch(&ATTACHMENT, "attach", 0..attached.len(), bytes, &bound);
+        Attachments { attached, told, dispatch }
+    }
+
+    /// By how much each of a particle's attachments corrects it at most [m].
+    pub fn limit(&mut self, gpu: &Gpu, most: impl Fn(u32) -> f64) {
+        let limited = |own: &AttachedData| AttachedData { most: most(own.particle) as f32, ..*own };
+        self.told.tell(gpu, self.attached.iter().map(limited));
+    }
 }
 
 /// Wind and drag: on the triangles, then on the particles. `shares` are the triangles of each particle and the part of its mass that they bring.

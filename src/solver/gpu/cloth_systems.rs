@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use bytemuck::{Pod, Zeroable};
 
+use super::joined::Joined;
 use super::linear::{Enough, Form, Freedom, Matrix, Pcg, StateData};
 use super::particles::{Four, Particles};
 use super::reduce::Reduction;
@@ -400,28 +401,28 @@ struct Impulse {
 }
 
 impl BendingSystem {
-    /// For the bending of a cloth.
-    pub fn new(gpu: &Rc<Gpu>, cloth: &ClothModel, particles: &Particles) -> Option<Self> {
+    /// For the bending of cloths that are like this one.
+    pub fn new(gpu: &Rc<Gpu>, joined: &Joined, cloth: &ClothModel, particles: &Particles) -> Option<Self> {
         let data = |row: &crate::algorithms::cloth::bending::BendRow| BendRowData {
             particles: row.particles,
             coefficients: row.coefficients.map(|coefficient| coefficient as f32),
             unused: [0; 2],
         };
-        let rows: Vec<BendRowData> = cloth.bending.rows.iter().map(data).collect();
+        let rows: Vec<BendRowData> = joined.bending.rows.iter().map(data).collect();
         let rows = gpu.slab("bending rows", &rows);
         let measured = gpu.zeros::<Four>("measured", rows.len());
-        let entries = cloth.bending.rows.iter().enumerate().flat_map(|(number, row)| {
+        let entries = joined.bending.rows.iter().enumerate().flat_map(|(number, row)| {
             let entry =
                 move |(&particle, coefficient): (&u32, f64)| (particle, number as u32, coefficient * row.weight);
             row.particles.iter().zip(row.coefficients).filter(|(_, coefficient)| *coefficient != 0.0).map(entry)
         });
-        let (starts, list) = lists(cloth.k.len(), entries);
-        let bytes_of_list = 32 + 24 * list.len() / cloth.k.len().max(1);
+        let (starts, list) = lists(joined.k.len(), entries);
+        let bytes_of_list = 32 + 24 * list.len() / joined.k.len().max(1);
         let (starts, list) = (gpu.slab("bending rows of particles", &starts), gpu.slab("bending list", &list));
         let held = |k: &f64| if *k > 0.0 { Freedom::Free } else { Freedom::Held };
-        let filter: Vec<Freedom> = cloth.k.iter().map(held).collect();
+        let filter: Vec<Freedom> = joined.k.iter().map(held).collect();
         let has_led = filter.contains(&Freedom::Held);
-        let pattern = mass_and_bending(cloth, 0.0)?.pattern;
+        let pattern = mass_and_bending(joined, 0.0)?.pattern;
         let impulse = || {
             let matrix = Matrix::new(gpu, Form::Three, &pattern);
             let pcg = Pcg::new(matrix, has_led.then_some(filter.as_slice()));
@@ -431,7 +432,7 @@ impl BendingSystem {
                 [(1, &settings), (2, x), (3, low), (4, v), (5, &rows), (6, &measured)];
             let of_gather: [(u32, &dyn Binding); 5] =
                 [(1, &settings), (6, &measured), (7, &starts), (8, &list), (9, &pcg.right)];
-            let all = 0..cloth.k.len();
+            let all = 0..joined.k.len();
             let dispatch = |kernel, items, bytes, bindings: &[(u32, &dyn Binding)]| {
                 gpu.dispatch(&BENDING_SYSTEM, kernel, items, bytes, bindings)
             };
@@ -455,16 +456,16 @@ impl BendingSystem {
     }
 
     /// Plan a frame with an impulse every `beat` [s].
-    pub fn begin_frame(&mut self, cloth: &ClothModel, beat: f64) {
+    pub fn begin_frame(&mut self, joined: &Joined, cloth: &ClothModel, beat: f64) {
         // The same up to the rounding of a division.
         if (self.beat - beat).abs() > 1e-9 * beat {
             self.beat = beat;
             let (bend, time) = (cloth.bend, cloth.fabric.damping);
             let frequency_squared = cloth.bend_frequency_squared;
-            self.force.plan(cloth, [1.0, beat], bend * beat, bend * beat * beat, beat * beat * frequency_squared);
+            self.force.plan(joined, [1.0, beat], bend * beat, bend * beat * beat, beat * beat * frequency_squared);
             if let Some(damping) = &mut self.damping {
                 let scale = bend * beat * time;
-                damping.plan(cloth, [0.0, 1.0], scale, scale, beat * time * frequency_squared);
+                damping.plan(joined, [0.0, 1.0], scale, scale, beat * time * frequency_squared);
             }
         }
         // What follows depends on the state alone.
@@ -491,10 +492,10 @@ impl BendingSystem {
 
 impl Impulse {
     /// `(M + s Q) Δv = -f Q (place x + time v)`, where the largest eigenvalue of `s W Q` is known.
-    fn plan(&mut self, cloth: &ClothModel, [place, time]: [f64; 2], f: f64, s: f64, largest: f64) {
+    fn plan(&mut self, joined: &Joined, [place, time]: [f64; 2], f: f64, s: f64, largest: f64) {
         let settings = BendingSettings { place: place as f32, time: time as f32, scale: -f as f32, unused: 0.0 };
         self.pcg.matrix.gpu().write(&self.settings, 0, &[settings]);
-        if let Some(matrix) = mass_and_bending(cloth, s) {
+        if let Some(matrix) = mass_and_bending(joined, s) {
             self.pcg.matrix.load(&matrix);
         }
         // What conjugate gradients need at most for eigenvalues from 1 on, and half as much again: the diagonal does not make it worse on the
@@ -508,10 +509,10 @@ impl Impulse {
 }
 
 /// `M + scale Q`
-fn mass_and_bending(cloth: &ClothModel, scale: f64) -> Option<BinCsr> {
+fn mass_and_bending(joined: &Joined, scale: f64) -> Option<BinCsr> {
     let mut rows: Vec<Vec<(u32, [[f64; 1]; 1])>> =
-        cloth.mass.iter().enumerate().map(|(i, mass)| vec![(i as u32, [[*mass]])]).collect();
-    for row in &cloth.bending.rows {
+        joined.mass.iter().enumerate().map(|(i, mass)| vec![(i as u32, [[*mass]])]).collect();
+    for row in &joined.bending.rows {
         let entries = || row.particles.iter().zip(row.coefficients).filter(|(_, coefficient)| *coefficient != 0.0);
         for (i, a) in entries() {
             rows[*i as usize].extend(entries().map(|(j, b)| (*j, [[scale * row.weight * a * b]])));

@@ -80,7 +80,10 @@ impl Joined {
             densities.extend(&cloth.triangle_density);
             shares.resize_with(start, Vec::new);
             shares.extend(
-                cloth.triangle_shares.iter().map(|row| row.iter().map(|&(t, share)| (first_triangle + t, share)).collect()),
+                cloth
+                    .triangle_shares
+                    .iter()
+                    .map(|row| row.iter().map(|&(t, share)| (first_triangle + t, share)).collect()),
             );
             bends.extend(
                 cloth.bending.rows.iter().map(|own| BendRow { particles: own.particles.map(particle), ..*own }),

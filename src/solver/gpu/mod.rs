@@ -39,9 +39,11 @@ mod adapters;
 mod cloth;
 pub mod cloth_parts;
 pub mod cloth_systems;
+pub mod cloths;
 pub mod contact;
 pub mod finding;
 pub mod groups;
+pub mod joined;
 pub mod linear;
 pub mod meshes;
 pub mod pack;
@@ -123,9 +125,9 @@ impl<'m> GpuBackend<'m> {
         let gpu = Rc::new(gpu);
         let meshes = Rc::new(RefCell::new(meshes::DeviceMeshes::new(&gpu, model)));
         let packed = pack::pack(&gpu, model, &meshes);
-        let numbered = model.cloths.iter().enumerate();
+        let places = cloths::together(&gpu, model, &meshes).into_iter().zip(&model.cloths).enumerate();
         let mut cloths: Vec<Option<cloth::GpuCloth>> =
-            numbered.map(|(number, cloth)| cloth::GpuCloth::new(&gpu, number, cloth, model, &meshes)).collect();
+            places.map(|(number, (place, cloth))| Some(cloth::GpuCloth::new(number, cloth, model, place?))).collect();
         let pairs = pairs::DevicePairs::of_model(&gpu, model, &mut cloths);
         let presses_pairs = pairs.is_some();
         let soft_body = |(soft, body): (usize, &'m _)| -> Option<Box<dyn BodyStep + 'm>> {

@@ -110,11 +110,14 @@ pub struct BodyArrays {
     pub d: Slab<Four>,
     /// Velocities.
     pub v: Slab<Four>,
+    /// Where the body is in them.
+    pub own: Range<usize>,
 }
 
 impl BodyArrays {
     fn zeros(gpu: &Gpu, len: usize) -> Self {
         BodyArrays {
+            own: 0..len,
             x: gpu.zeros("places of surfaces", len),
             low: gpu.zeros("places of surfaces, low", len),
             d: gpu.zeros("ways of surfaces", len),
@@ -169,7 +172,7 @@ impl DevicePairs {
     pub fn new(gpu: &Rc<Gpu>, bodies: Vec<BodyArrays>) -> Self {
         let mut end = 0;
         let ranges = bodies.into_iter().map(|body| {
-            let range = end..end + body.x.len();
+            let range = end..end + body.own.len();
             end = range.end;
             (body, range)
         });
@@ -197,13 +200,13 @@ impl DevicePairs {
 
     fn gather(&self, of: impl Fn(&BodyArrays) -> &Slab<Four>) {
         for (body, range) in &self.bodies {
-            self.gpu.copy_part((of(body), 0), (of(&self.all), range.start), range.len());
+            self.gpu.copy_part((of(body), body.own.start), (of(&self.all), range.start), range.len());
         }
     }
 
     fn give_back(&self, of: impl Fn(&BodyArrays) -> &Slab<Four>) {
         for (body, range) in &self.bodies {
-            self.gpu.copy_part((of(&self.all), range.start), (of(body), 0), range.len());
+            self.gpu.copy_part((of(&self.all), range.start), (of(body), body.own.start), range.len());
         }
     }
 
@@ -217,7 +220,7 @@ impl DevicePairs {
             let ways = [high, low, four(to - double(high), 0.0), four((to - from) / step.h, 0.0)];
             colliders.iter_mut().zip(ways).for_each(|(all, own)| all.push(own));
         }
-        let BodyArrays { x, low, d, v } = &self.all;
+        let BodyArrays { x, low, d, v, .. } = &self.all;
         for ((slab, known), now) in [x, low, d, v].into_iter().zip(&mut self.colliders).zip(colliders) {
             if *known != now {
                 self.gpu.write(slab, first, &now);

@@ -253,11 +253,11 @@ impl Particles {
         self.gpu.read_all([(&self.x, &mut known.x), (&self.d, &mut known.d)]);
     }
 
-    /// They were brought with those of others.
-    pub fn receive(&mut self, places: &[Four], ways: &[Four]) {
+    /// They were brought with those of others, for the body whose first particle is this one.
+    pub fn receive_of(&mut self, start: usize, places: &[Four], ways: &[Four]) {
         let Some(known) = &mut self.known else { return };
-        known.x.copy_from_slice(places);
-        known.d.copy_from_slice(ways);
+        known.x[start..start + places.len()].copy_from_slice(places);
+        known.d[start..start + ways.len()].copy_from_slice(ways);
     }
 
     /// The look-ahead positions that came last, of the body whose first particle is this one.
