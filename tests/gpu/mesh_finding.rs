@@ -482,26 +482,6 @@ fn bakes_with_meshes_agree() {
 }
 
 #[test]
-fn soft_bodies_on_a_mesh_agree() {
-    let block = "[[collider]]\nname = \"block\"\nshape = \"mesh\"\nmesh = { box = { size = [3, 0.2, 3], vertices = [4, 2, 4] } }\nfriction = 0.5\n\
-                 transform.translate = { keys = [[0, [0, -0.1, 0]], [1, [0.01, -0.095, 0]]] }\n";
-    // Just above them: they have contacts with both.
-    let lid = "[[collider]]\nname = \"lid\"\nshape = \"plane\"\npoint = [0, 0.6045, 0]\nnormal = [0, -1, 0]\n";
-    let ball = |name: &str, x: f64, model: &str| {
-        format!(
-            "[[soft_body]]\nname = \"{name}\"\nmesh = {{ ball = {{ radius = 0.3, vertices = 7 }} }}\nself_collision = false\nmodel = \"{model}\"\n\
-             transform = {{ translate = [{x}, 0.302, 0] }}\n"
-        )
-    };
-    let matched = ["a", "b"].map(|name| ball(name, if name == "a" { 0.0 } else { 1.0 }, "shape_matching"));
-    let tetrahedra = ball("a", 0.0, "tetrahedra");
-    for (name, bodies) in [("alone", &matched[0]), ("packed", &matched.concat()), ("tetrahedra", &tetrahedra)] {
-        let scene = "[scene]\nname = \"test\"\nfps = 50\nframes = \"0-1\"\nsubsteps = 10\n[air]\ndrag = 1\n";
-        agree(name, &World::new(&format!("{scene}{bodies}{block}{lid}")));
-    }
-}
-
-#[test]
 fn a_step_with_meshes_asks_for_no_velocities() {
     let per_step = |colliders: &str| {
         let counts = [10, 20].map(|steps| on_device(&sheet(steps, 0.301, colliders), None).1);

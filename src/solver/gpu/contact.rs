@@ -539,11 +539,6 @@ impl DeviceContacts {
         }
     }
 
-    /// The same besides those that are marked there already; after `mark` of the same array.
-    pub fn mark_more(&self) {
-        self.gpu.run(self.marks.iter().map(|(_, [_, mark])| mark));
-    }
-
     /// Wait, and bring normal and tangential sums here: one for each contact of this step.
     pub fn sums(&self) -> Vec<(f64, Vec3)> {
         let mut sums = Vec::new();

@@ -16,8 +16,8 @@
 //! | | on the device | on the processor |
 //! |---|---|---|
 //! | always | forces, free motion, elasticity, all constraints, volumes, matched shapes, pressing and holding points that touch colliders, friction, the step | where colliders and pins are; what is written at a frame's end |
-//! | bodies that can touch colliders | which points are near colliders, primitives and meshes: a contact for each pair of a point and a collider, asleep where they are far apart | |
-//! | triangles can touch: mesh colliders, `self_collision`, cloth on cloth | | triangles against triangles: finding, pressing, the guard |
+//! | cloths, and soft bodies where no triangle can touch another one | which points are near colliders, primitives and meshes: a contact for each pair of a point and a collider, asleep where they are far apart | |
+//! | triangles can touch: mesh colliders, `self_collision`, cloth on cloth | | triangles against triangles: finding, pressing, the guard; which points of soft bodies are near colliders |
 //!
 //! What goes there and back, counted as `read_backs` and `uploads`:
 //!
@@ -25,7 +25,8 @@
 //! |---|---|---|
 //! | a frame | wind; the state if it was changed here; of a mesh whose vertices move 80 bytes a vertex and 32 bytes a box, all of it | the state, 48 bytes a particle; what each pair of a point and a collider was pressed, 16 bytes |
 //! | a step | where pins are; 176 bytes for each collider that moves; 32 bytes for each mesh whose vertices move | of soft bodies 32 bytes a body after each batch of sweeps, and where they can touch the look-ahead, 16 bytes a particle, because their volumes are judged after contacts |
-//! | a step in which triangles can touch, besides | velocities that triangles have changed; the look-ahead after each press, 16 bytes a particle | the look-ahead before each press; the state; of a body that touches several colliders 4 bytes a point: which of them let it pass |
+//! | a step in which triangles can touch, besides | velocities that triangles have changed; the look-ahead after each press, 16 bytes a particle | the look-ahead before each press; the state; of a cloth that touches several colliders 4 bytes a point: which of them let it pass |
+//! | the same of a soft body, besides | contacts | velocities |
 //!
 //! Cloths that conjugate gradients hold take turns with contacts: their look-ahead is read after each. A mesh with triangles or hierarchies that do not fit
 //! into a binding, or with more than 4096 triangles around a vertex, and all that touches it, is left to the processor's finding. Cloths that strips or a direct factor solve, conjugate
@@ -154,8 +155,11 @@ impl<'m> GpuBackend<'m> {
         let all = self.model.body_count();
         let seen = match () {
             () if !self.model.has_contacts() => "nothing can touch",
+            () if self.model.has_touching_triangles() && self.model.cloths.is_empty() => {
+                "contact is looked for by the processor"
+            }
             () if self.model.has_touching_triangles() => {
-                "contact with colliders is found there, that of triangles by the processor"
+                "contact of cloths with colliders is found there, all other by the processor"
             }
             () => "contact with colliders is found there",
         };

@@ -124,7 +124,9 @@ impl<'m> Pack<'m> {
             let meets = model.contact.with_colliders(*number).iter().any(Option::is_some);
             let mut of_body = model.has_contacts().then(|| DeviceContacts::of_part(gpu, body, &particles, place, own));
             finders.push(match &mut of_body {
-                Some(contacts) if meets => Finder::of_skin(gpu, *number, model, &particles, contacts, meshes),
+                Some(contacts) if meets && !model.has_touching_triangles() => {
+                    Finder::of_skin(gpu, *number, model, &particles, contacts, meshes)
+                }
                 _ => None,
             });
             contacts.push(of_body);
@@ -136,7 +138,7 @@ impl<'m> Pack<'m> {
             air: SkinAir::of_several(gpu, &placed, &particles),
             soft_pins: SoftPins::of_several(gpu, &placed, &particles),
             touches: gpu.zeros("touches", k.len()),
-            is_watched: model.has_touching_triangles() || model.has_contacts() && finders.iter().any(Option::is_none),
+            is_watched: model.has_contacts() && finders.iter().any(Option::is_none),
             bodies: bodies.iter().map(|(_, body, _)| *body).collect(),
             gpu: Rc::clone(gpu),
             starts,
@@ -369,13 +371,8 @@ impl BodyStep for GpuPacked<'_> {
         let mut pack = self.pack.borrow_mut();
         let Pack { finders, contacts, .. } = &mut *pack;
         if let (Some(finder), Some(contacts)) = (&mut finders[self.place], &contacts[self.place]) {
-            let number = self.host.number();
-            if self.has_triangles {
-                finder.watch(self.host.contacts.watch(number, self.body, moving, world.colliders));
-            }
-            finder.find(number, self.body, self.model, world, step);
+            finder.find(self.host.number(), self.body, self.model, world, step);
             contacts.begin_found();
-            finder.read_passing(&mut self.host.contacts, self.body);
         } else if contacts[self.place].is_some() && self.meets_colliders {
             // How fast what touches arrives decides how it bounces, and how far it may come.
             let is_damped = self.body.shape().is_some_and(|shape| shape.settings.damping > 0.0);
@@ -403,23 +400,19 @@ impl BodyStep for GpuPacked<'_> {
         if self.is_touched {
             self.pack.borrow_mut().touch(self.place, 1);
         }
-        let is_seen = again && (self.has_triangles || !is_found);
-        if is_seen {
+        if again && !is_found {
             // What other bodies have moved is known here.
             self.fetch();
         }
         let mut pack = self.pack.borrow_mut();
         let Pack { gpu, contacts, touches, .. } = &mut *pack;
-        if is_seen {
-            if let Some(contacts) = contacts[self.place].as_ref().filter(|_| !is_found) {
+        if again && !is_found {
+            if let Some(contacts) = &contacts[self.place] {
                 contacts.read(&mut self.host.contacts);
             }
             self.host.mark_touching(again);
             let own: Vec<u32> = self.host.touches.iter().map(|touches| u32::from(*touches)).collect();
             gpu.write(touches, self.start, &own);
-            if let Some(contacts) = contacts[self.place].as_ref().filter(|_| is_found) {
-                contacts.mark_more();
-            }
         } else if let Some(contacts) = &mut contacts[self.place] {
             contacts.mark(touches);
         }

@@ -2,7 +2,7 @@
 //!
 //! The processor learns after each batch of sweeps whether they were enough (one small read), and the state at the frame's end. Where something
 //! can touch, it also sees the look-ahead positions of every step, because it judges volumes after contacts, and where triangles can, the state at the
-//! end of every step, because it looks for triangles that are near.
+//! end of every step, because it looks for what is near.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -121,7 +121,9 @@ impl<'m> GpuSoft<'m> {
         let meets_colliders = (0..model.colliders.len()).any(|collider| host.contacts.meets(collider));
         let mut contacts = model.has_contacts().then(|| DeviceContacts::of_skin(gpu, body, &particles));
         let finder = match &mut contacts {
-            Some(contacts) if meets_colliders => Finder::of_skin(gpu, number, model, &particles, contacts, meshes),
+            Some(contacts) if meets_colliders && !model.has_touching_triangles() => {
+                Finder::of_skin(gpu, number, model, &particles, contacts, meshes)
+            }
             _ => None,
         };
         Some(GpuSoft {
@@ -155,18 +157,15 @@ impl<'m> GpuSoft<'m> {
 
     /// Which particles touch something.
     fn mark_touching(&mut self, again: bool) {
-        if again && (self.has_triangles || self.finder.is_none()) {
+        if again && self.finder.is_none() {
             // What other bodies have moved is known here.
             self.fetch();
-            if let Some(contacts) = self.contacts.as_ref().filter(|_| self.finder.is_none()) {
+            if let Some(contacts) = &self.contacts {
                 contacts.read(&mut self.host.contacts);
             }
             self.host.mark_touching(again);
             let touches: Vec<u32> = self.host.touches.iter().map(|touches| u32::from(*touches)).collect();
             self.gpu.write(&self.touches, 0, &touches);
-            if let Some(contacts) = self.contacts.as_ref().filter(|_| self.finder.is_some()) {
-                contacts.mark_more();
-            }
         } else if let Some(contacts) = &mut self.contacts {
             contacts.mark(&self.touches);
         }
@@ -200,7 +199,7 @@ impl BodyStep for GpuSoft<'_> {
         }
         self.host.begin_step(world);
         self.filling.begin_step(world.h, world.frames[1]);
-        if self.is_watched || self.has_triangles {
+        if self.is_watched {
             self.particles.load_velocities(moving);
         }
         self.particles.begin_step(StepData::new(world));
@@ -210,13 +209,8 @@ impl BodyStep for GpuSoft<'_> {
         }
         self.filling.damp();
         if let (Some(finder), Some(contacts)) = (&mut self.finder, &self.contacts) {
-            let number = self.host.number();
-            if self.has_triangles {
-                finder.watch(self.host.contacts.watch(number, self.body, moving, world.colliders));
-            }
-            finder.find(number, self.body, self.model, world, step);
+            finder.find(self.host.number(), self.body, self.model, world, step);
             contacts.begin_found();
-            finder.read_passing(&mut self.host.contacts, self.body);
         } else if let Some(contacts) = self.contacts.as_mut().filter(|_| self.meets_colliders) {
             // How fast what touches arrives decides how it bounces, and how far it may come.
             if blows
@@ -338,7 +332,7 @@ impl BodyStep for GpuSoft<'_> {
             }
         }
         self.filling.flow();
-        if self.is_watched || self.has_triangles || is_last {
+        if self.is_watched || is_last {
             self.particles.read_state(moving);
         }
         if is_last {
