@@ -110,15 +110,15 @@ fn cloths_that_touch_agree() {
     }
 }
 
-/// Several sheets beside each other, which hang from other vertices and blow, each with what it has of its own.
+/// Several sheets beside each other in a wind, each with what it has of its own. Their coordinates are exact: rounding has quads cut along other
+/// diagonals, which have other masses.
 fn sheets(model: &str, common: &str, own: &[&str]) -> String {
     let quads = model == "grid";
     let cloth = |(number, own): (usize, &&str)| {
         format!(
-            "[[cloth]]\nname = \"sheet {number}\"\nmesh = {{ sheet = {{ size = [1, 1], vertices = [15, 15], quads = {quads} }} }}\n\
-             model = \"{model}\"\nsolver = \"iterative\"\nself_collision = false\ntransform = {{ translate = [{}, 0, 0], rotate = [{}, 20, 0] }}\n{common}\n{own}\n",
-            1.5 * number as f64,
-            30 * number,
+            "[[cloth]]\nname = \"sheet {number}\"\nmesh = {{ sheet = {{ size = [1, 1], vertices = [17, 17], quads = {quads} }} }}\n\
+             model = \"{model}\"\nsolver = \"iterative\"\nself_collision = false\ntransform = {{ translate = [{}, 0, 0] }}\n{common}\n{own}\n",
+            2 * number,
         )
     };
     let cloths: String = own.iter().enumerate().map(cloth).collect();
@@ -133,17 +133,17 @@ fn sheets(model: &str, common: &str, own: &[&str]) -> String {
 
 /// Held exactly and moved; drawn to a place besides; held where it is.
 const PINS: [&str; 3] = [
-    "[[cloth.pins]]\nvertices = [0, 14]\nfollow = { translate = { keys = [[0, [0, 0, 0]], [1, [0.02, 0.03, 0]]] } }",
-    "[[cloth.pins]]\nvertices = [0, 14]\n[[cloth.pins]]\nvertices = [210, 224]\nweight = 0.7",
-    "[[cloth.pins]]\nvertices = [0, 14]",
+    "[[cloth.pins]]\nvertices = [0, 16]\nfollow = { translate = { keys = [[0, [0, 0, 0]], [1, [0.02, 0.03, 0]]] } }",
+    "[[cloth.pins]]\nvertices = [0, 16]\n[[cloth.pins]]\nvertices = [272, 288]\nweight = 0.7",
+    "[[cloth.pins]]\nvertices = [0, 16]",
 ];
 
-/// Their step takes the kernels of one of them, up to some of its own; where systems are solved until all are done, some more.
+/// Their step takes the kernels of one of them; where bending is a system whose iterations are planned from its frequencies, a few more or less.
 #[track_caller]
-fn takes_kernels_of_one(name: &str, text: impl Fn(&[&str]) -> String, more: u64) {
+fn takes_kernels_of_one(name: &str, text: impl Fn(&[&str]) -> String) {
     let [one, three] = [&PINS[1..2], &PINS].map(|own| on_device(&World::new(&text(own)), None).1.dispatches);
     println!("{name}: {one} kernels for one, {three} for three");
-    assert!(one > 0 && three <= one + more, "{name}: {one} and {three}");
+    assert!(one > 0 && three <= one + one / 20, "{name}: {one} and {three}");
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn cloths_of_equal_size_are_simulated_together() {
         for bend in ["1e-5", "3e-3"] {
             let text = |own: &[&str]| sheets(model, &format!("bend = {bend}"), own);
             agree(&format!("three {model} that bend with {bend} N m"), &World::new(&text(&PINS)));
-            takes_kernels_of_one(&format!("{model}, {bend} N m"), text, 0);
+            takes_kernels_of_one(&format!("{model}, {bend} N m"), text);
         }
     }
 }
