@@ -17,9 +17,9 @@
 //! | - | elasticity in the plane | `cloth/elastic` | `.wgsl` | `tests/algorithms/elastic` |
 //! | - | wind and drag | `cloth/air` | `.wgsl` | `tests/algorithms/air` |
 //! | 3.4, 4.3.6 | resting contact with friction | `contact/resting` | `.wgsl` | `tests/algorithms/resting` |
-//! | 3.4, 4.3.6 | contact of two features of meshes | `contact/pair` |  | `tests/algorithms/pair` |
-//! | - | distance to colliders | `contact/signed_distance` | `.wgsl` of primitives; `finding.wgsl` finds what is near | `tests/algorithms/signed_distance` |
-//! | - | distance between parts of cloth | `contact/proximity` |  | `tests/algorithms/proximity` |
+//! | 3.4, 4.3.6 | contact of two features of meshes | `contact/pair` | `.wgsl` | `tests/algorithms/pair` |
+//! | - | distance to colliders | `contact/signed_distance` | `.wgsl` of primitives, `_mesh.wgsl`; `finding.wgsl` finds what is near | `tests/algorithms/signed_distance` |
+//! | - | distance between parts of cloth | `contact/proximity` | `.wgsl` | `tests/algorithms/proximity` |
 //! | - | when moving parts of cloth meet | `contact/continuous` |  | `tests/algorithms/continuous` |
 //! | - | the way out of a tangle | `contact/untangle` |  | `tests/algorithms/untangle` |
 //! | 4.4.1.1 | space that any triangles take up | `volume/pseudo_volume` |  | `tests/algorithms/pseudo_volume` |

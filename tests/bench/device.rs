@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! steps      the sheet of 59 396 constraints and the grid of 65 536 particles [Bender14, table 4.1 and §5.2.2], 32 442 matched particles
-//!            [table 4.2]; nothing touches
+//!            [table 4.2]; nothing touches. One sheet and ten alike [§5.2.2]. A sheet that may touch itself
 //! ```
 #![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark stops at the first surprise")]
 #![allow(dead_code, reason = "not every benchmark uses all of what they share")]
@@ -31,6 +31,8 @@ const BANDWIDTH: f64 = 500e9;
 const START: f64 = 3e-6;
 /// Steps of a frame.
 const STEPS: u32 = 10;
+/// A sheet of which there are many.
+const SMALL: &str = "vertices = [33, 33], size = [2, 2]";
 /// Frames that the processor is measured in.
 const FRAMES: i64 = 12;
 
@@ -39,10 +41,25 @@ fn main() {
 }
 
 fn sheet(mesh: &str, rest: &str) -> World {
-    World::new(&format!(
-        "[scene]\nname = \"sheet\"\nfps = 100\nframes = \"0-2\"\nsubsteps = {STEPS}\n[[cloth]]\nname = \"sheet\"\nmesh = {{ sheet = {{ {mesh} }} }}\n\
-         self_collision = false\nbend = 0\nsolver = \"iterative\"\n{rest}\n"
-    ))
+    sheets(1, mesh, &format!("self_collision = false\nbend = 0\n{rest}"))
+}
+
+/// So many sheets beside each other, none of which touches another one.
+fn sheets(count: u32, mesh: &str, rest: &str) -> World {
+    let mut text = format!("[scene]\nname = \"sheets\"\nfps = 100\nframes = \"0-2\"\nsubsteps = {STEPS}\n");
+    for number in 0..count {
+        text += &format!(
+            "[[cloth]]\nname = \"sheet {number}\"\nmesh = {{ sheet = {{ {mesh} }} }}\nsolver = \"iterative\"\n\
+             transform.translate = [{}, 0, 0]\n{rest}\n",
+            8 * number
+        );
+    }
+    for b in 0..count {
+        for a in 0..b {
+            text += &format!("[[contact]]\nbetween = [\"sheet {a}\", \"sheet {b}\"]\ncollide = false\n");
+        }
+    }
+    World::new(&text)
 }
 
 /// The bodies of the bears preset, with nothing to touch.
@@ -120,6 +137,11 @@ fn steps(_: &Options) -> Value {
             sheet("vertices = [256, 256], size = [5, 5], quads = true", &format!("model = \"grid\"\n{}", pins(256)))
         }),
         ("bears, 32 442 particles", bears()),
+        ("one sheet of 33 × 33", sheets(1, SMALL, "self_collision = false\nmodel = \"stretch_only\"")),
+        ("ten of them", sheets(10, SMALL, "self_collision = false\nmodel = \"stretch_only\"")),
+        ("sheet of 100 × 100 that may touch itself", {
+            sheets(1, "vertices = [100, 100], size = [2, 2]", "bend = 0\nmodel = \"stretch_only\"")
+        }),
     ];
     let columns = [
         "scene",

@@ -3,7 +3,7 @@
 //! Based on: [Bender14 §3.4, §4.3.6] (Kollision und bleibender Kontakt mit Reibung), look-ahead as in 2.3; friction as in `resting`
 //! Idea:     normal and weights are frozen at the start of the step. The impulse acts on the two nearest points and is shared by the vertices
 //!           around them with their weights, which sum to zero over both sides: momentum is kept exactly.
-//! Test:     tests/algorithms/pair.rs
+//! Twin:     pair.wgsl      Test: tests/algorithms/pair.rs
 
 use super::friction::Friction;
 use super::proximity::Proximity;

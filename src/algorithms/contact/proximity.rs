@@ -8,7 +8,7 @@
 //!           / angle², and the other one is then the best for it. What error is left slides the closest points along
 //!           needles and almost parallel edges, where it does not change their distance. Parallel edges that run beside
 //!           each other meet in the middle of the overlap, whichever way round they are given.
-//! Test:     tests/algorithms/proximity.rs
+//! Twin:     proximity.wgsl      Test: tests/algorithms/proximity.rs
 
 use crate::math::Vec3;
 

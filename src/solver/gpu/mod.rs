@@ -3,12 +3,12 @@
 //! ```text
 //! work       buffers, kernels, dispatches; what was done is counted
 //! adapters   which devices there are, and opening one
-//! particles  places, ways and velocities of a body
-//! cloth      one cloth, its parts    tets, shapes   what fills a soft body
-//! linear     large systems           contact        points against planes
-//! pack       matched shapes together finding        which points are near colliders
-//! meshes     mesh colliders
-//! cloth_systems   all distances of a cloth at once, implicit bending
+//! particles  places, ways and velocities of bodies
+//! cloths     cloths of equal size together, their parts (`cloth_parts`) and what these are made from (`joined`); `cloth` is each of them
+//! cloth_systems   all distances of a cloth at once, implicit bending       linear    large systems
+//! soft       a soft body             tets, shapes   what fills it          pack      matched shapes together
+//! contact    points against planes   finding        which points are near colliders, meshes among them (`meshes`)
+//! pairs      triangles against triangles            groups    contacts that can be gone over at once
 //! ```
 //!
 //! The order of a step is that of the processor (`cpu`): a body on the device is a `BodyStep` like any other. What is done where:
@@ -17,7 +17,8 @@
 //! |---|---|---|
 //! | always | forces, free motion, elasticity, all constraints, volumes, matched shapes, pressing and holding points that touch colliders, friction, the step | where colliders and pins are; what is written at a frame's end |
 //! | cloths, and soft bodies where no triangle can touch another one | which points are near colliders, primitives and meshes: a contact for each pair of a point and a collider, asleep where they are far apart | |
-//! | triangles can touch: mesh colliders, `self_collision`, cloth on cloth | | triangles against triangles: finding, pressing, the guard; which points of soft bodies are near colliders |
+//! | triangles can touch (mesh colliders, `self_collision`, cloth on cloth), and all bodies are cloths whose vertices are particles, on the device | how far what may touch is apart, pressing, friction, calming | which triangles may touch at all, for some dozens of steps; the guard; what is tangled |
+//! | triangles can touch otherwise: soft bodies, midpoints, pairs that bounce | | the same, with measuring, pressing, calming; which points of soft bodies are near colliders |
 //!
 //! What goes there and back, counted as `read_backs` and `uploads`:
 //!
@@ -25,13 +26,17 @@
 //! |---|---|---|
 //! | a frame | wind; the state if it was changed here; of a mesh whose vertices move 80 bytes a vertex and 32 bytes a box, all of it | the state, 48 bytes a particle; what each pair of a point and a collider was pressed, 16 bytes |
 //! | a step | where pins are; 176 bytes for each collider that moves; 32 bytes for each mesh whose vertices move | of soft bodies 32 bytes a body after each batch of sweeps, and where they can touch the look-ahead, 16 bytes a particle, because their volumes are judged after contacts |
-//! | a step in which triangles can touch, besides | velocities that triangles have changed; the look-ahead after each press, 16 bytes a particle | the look-ahead before each press; the state; of a cloth that touches several colliders 4 bytes a point: which of them let it pass |
+//! | a step in which triangles are pressed on the device, besides | 32 bytes for each pair that may touch, where others may than in the step before; 64 bytes for each vertex of a collider among them, if it moves; the look-ahead, 16 bytes a particle, where the guard has changed it | once, for the guard: places and look-ahead, 32 bytes a particle, 4 bytes a pair; of cloths that touch several colliders 4 bytes a point: which of them let it pass |
+//! | a step in which they are pressed by the processor, besides | velocities that triangles have changed; the look-ahead after each press, 16 bytes a particle | the look-ahead before each press; the state; the passing points |
 //! | the same of a soft body, besides | contacts | velocities |
 //!
-//! Cloths that conjugate gradients hold take turns with contacts: their look-ahead is read after each. A mesh with triangles or hierarchies that do not fit
-//! into a binding, or with more than 4096 triangles around a vertex, and all that touches it, is left to the processor's finding. Cloths that strips or a direct factor solve, conjugate
-//! gradients on anything but threads, midpoints with more than a thousand pins, and soft bodies with a tolerance below what single precision can
-//! tell stay on the processor altogether.
+//! Cloths that conjugate gradients hold take turns with contacts: 16 bytes tell after each whether there is another one. A mesh with triangles or hierarchies
+//! that do not fit into a binding, or with more than 4096 triangles around a vertex, and all that touches it, is left to the processor's finding; so are
+//! pairs of triangles in a step that has more of them than a binding holds. Cloths that strips or a direct factor solve, conjugate gradients on anything
+//! but threads, midpoints with more than a thousand pins, and soft bodies with a tolerance below what single precision can tell stay on the processor
+//! altogether.
+//!
+//! Bodies whose parts have dispatches in common: matched shapes of one kind (`pack`), and cloths that are alike in size and fabric (`cloths`).
 //!
 //! Results are the same bits in every run on one adapter with one driver: no sum depends on the order in which threads finish.
 
