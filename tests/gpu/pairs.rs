@@ -436,6 +436,18 @@ fn cloths_on_cloths_agree() {
     }
 }
 
+/// Steps with more pairs than a binding holds are the processor's.
+#[test]
+fn pairs_that_do_not_fit_are_pressed_by_the_processor() {
+    let world = World::new(&two_sheets("stretch_only", "iterative"));
+    let small = Limits { groups: 65_535, binding: 1 << 15 };
+    let [(whole, all), (end, counts)] = [None, Some(small)].map(|limits| on_device(&world, limits));
+    let off = crate::parity::apart(&whole, &end) / crate::parity::size(&world);
+    println!("{off:.1e} of its size; {} and {} read-backs", all.read_backs, counts.read_backs);
+    assert!(counts.read_backs > all.read_backs + 5, "{} and {}", all.read_backs, counts.read_backs);
+    assert!(off < 1e-5, "{off}");
+}
+
 /// What crosses is seen by the processor, so places come once a step; nothing else does, and little is sent.
 #[test]
 fn places_come_once_a_step_where_triangles_touch() {

@@ -71,8 +71,9 @@ pub struct Touching<'m> {
     contacts: Vec<PairContact>,
     /// Who measures and presses instead, if anybody does.
     elsewhere: Option<Box<dyn PressElsewhere + 'm>>,
-    /// Whether that is so in this step, what was handed over, and which candidates these are: pairs of clusters and their numbers in the lists.
+    /// Whether that is so in this step: there may be too many pairs.
     is_elsewhere: bool,
+    /// What was handed over, and which candidates that is: pairs of clusters and numbers in their lists.
     handed_over: Vec<NearPair>,
     candidates_of: Vec<[u32; 2]>,
     /// What was pressed there in the last step.
@@ -524,6 +525,9 @@ impl<'m> Touching<'m> {
             return;
         }
         self.take_look_ahead(bodies);
+        if bodies.iter().any(|body| body.is_broken()) {
+            return; // only seen now
+        }
         let mut is_changed = false;
         let (surfaces, to) = (&self.surfaces, &mut self.to);
         let soft = self.model.cloths.len()..self.model.body_count();
