@@ -21,6 +21,8 @@ fn vulkan_and_gl_agree() {
         ("threads that a linear system holds", World::new(&sheet("grid", "solver = \"pcg\"\nmax_stretch = 0.01"))),
         ("tetrahedra", World::new(&crate::tets::held_bar())),
         ("a matched shape", crate::shapes::moved_ball()),
+        ("cloth on cloth", World::new(&crate::pairs::two_sheets("stretch_only", "iterative"))),
+        ("cloth on a mesh that moves", crate::mesh_finding::sheet(20, 0.301, crate::mesh_finding::BALL)),
     ] {
         let mut backend = GpuBackend::new(&world.scene, &world.model, gl().unwrap(), false).unwrap();
         let end = world.simulate_on(&mut backend, |_| ());

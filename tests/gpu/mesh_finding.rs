@@ -451,7 +451,7 @@ fn what_a_device_cannot_have_stays_with_the_processor() {
     assert_eq!(gpu.trouble(), None);
 }
 
-fn sheet(substeps: u32, height: f64, colliders: &str) -> World {
+pub fn sheet(substeps: u32, height: f64, colliders: &str) -> World {
     let text = format!(
         "[scene]\nname = \"test\"\nfps = 30\nframes = \"0-1\"\nsubsteps = {substeps}\n\
          [[cloth]]\nname = \"sheet\"\nmesh = {{ sheet = {{ size = [0.6, 0.6], vertices = [13, 13] }} }}\n\
@@ -460,7 +460,7 @@ fn sheet(substeps: u32, height: f64, colliders: &str) -> World {
     World::in_folder(&text, Path::new(env!("CARGO_MANIFEST_DIR")), &[])
 }
 
-const BALL: &str = "[[collider]]\nname = \"ball\"\nshape = \"mesh\"\nmesh = { ball = { radius = 0.3, vertices = 9 } }\n\
+pub const BALL: &str = "[[collider]]\nname = \"ball\"\nshape = \"mesh\"\nmesh = { ball = { radius = 0.3, vertices = 9 } }\n\
                     transform.translate = { keys = [[0, [0, 0, 0]], [1, [0, 0.01, 0]]] }\n\
                     transform.rotate = { keys = [[0, [0, 0, 0]], [1, [0, 5, 0]]] }\n";
 

@@ -410,7 +410,7 @@ fn small_limits_change_nothing_and_too_many_pairs_are_refused() {
 }
 
 /// Two sheets, the upper one of which falls onto the lower one. The solver is that of the lower one.
-fn two_sheets(model: &str, solver: &str) -> String {
+pub fn two_sheets(model: &str, solver: &str) -> String {
     let quads = model == "grid";
     let cloth = |name: &str, height: f64, turn: f64, solver: &str, pins: &str| {
         format!(
