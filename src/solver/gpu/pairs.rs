@@ -258,6 +258,7 @@ impl DevicePairs {
         self.near.sort_unstable();
         self.near.dedup();
         self.known.clear();
+        self.order.clear();
         if !self.make_room(step.pairs.len()) {
             return false;
         }
@@ -389,9 +390,9 @@ impl PressElsewhere for DevicePairs {
 
     fn pressed(&mut self) -> Vec<bool> {
         let mut sums = Vec::new();
-        self.gpu.read(&self.made.sums, &mut sums);
+        self.gpu.read(&self.made.sums.numbers_of(self.order.len()), &mut sums);
         let mut pressed = vec![false; self.order.len()];
-        for (&number, sum) in self.order.iter().zip(&sums) {
+        for (&number, sum) in self.order.iter().zip(sums.chunks_exact(4)) {
             pressed[number as usize] = sum[3] > 0.0;
         }
         pressed

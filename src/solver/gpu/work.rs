@@ -287,8 +287,13 @@ impl Gpu {
             self.note(format!("`{name}` needs {size} bytes in one binding, the device allows {most}"));
         }
         self.allocated.set(self.allocated.get() + size);
-        // What is too much is counted to its end, for the message, but not asked for.
-        let size = if self.allocated.get() > self.memory { 16 } else { size };
+        // What is too much is counted to its end, for the message, but not asked for. What is asked for later, in the middle of a bake, ends the work
+        // on the device.
+        let is_too_much = self.allocated.get() > self.memory;
+        if is_too_much {
+            self.note(format!("`{name}` needs more memory than the {} MB that are allowed", self.memory >> 20));
+        }
+        let size = if is_too_much { 16 } else { size };
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let usage = if size <= 4096 { usage | wgpu::BufferUsages::UNIFORM } else { usage };
         let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
