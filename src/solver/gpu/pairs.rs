@@ -301,6 +301,11 @@ impl DevicePairs {
         true
     }
 
+    /// In which order the pairs of this step are gone over.
+    pub fn order(&self) -> &[u32] {
+        &self.order
+    }
+
     /// What was measured of each pair, and its sums, in the order in which they came. It waits for the device.
     pub fn read(&self) -> Vec<(PairData, Four)> {
         let (mut pairs, mut sums) = (Vec::new(), Vec::new());
